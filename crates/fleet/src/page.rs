@@ -89,10 +89,15 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
     let mut sure: Vec<(&str, f64)> =
         sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
     sure.sort_by(|a, b| a.1.total_cmp(&b.1));
-    let left_out = match services.len() - sure.len() {
-        0 => String::new(),
-        1 => " One more is in doubt, and not compared.".to_owned(),
-        many => format!(" {many} more are in doubt, and not compared."),
+    let doubtful: Vec<String> = services
+        .iter()
+        .zip(parts)
+        .filter(|(_, part)| !is_sure(part))
+        .map(|((variant, service), _)| format!("'{}', {}", variant.name, percent(share(service))))
+        .collect();
+    let left_out = match &doubtful[..] {
+        [] => String::new(),
+        all => format!(" In doubt, and not compared: {}.", all.join("; ")),
     };
     let compared = match &sure[..] {
         [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
@@ -382,8 +387,8 @@ mod tests {
         let (calm, worse, doubtful) = (&[5, 5, 5][..], &[5, 20, 5][..], &[90, 5, 5][..]);
         assert_eq!(
             headline_of(&[("a", worse), ("b", calm), ("c", doubtful)]),
-            "'b' has the fewest late requests, none; 'a' the most, 33.33 %. One more is in doubt, and \
-             not compared."
+            "'b' has the fewest late requests, none; 'a' the most, 33.33 %. In doubt, and not compared: \
+             'c', 33.33 %."
         );
         assert_eq!(
             headline_of(&[("a", doubtful), ("b", doubtful)]),

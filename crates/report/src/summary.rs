@@ -121,8 +121,12 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
     let title = format!("{}{simulated}: {}, {}", subjects.name(index), run.name(), run.status());
     let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
-    for warning in run.doubts() {
-        text += &wrapped("  ! ", &warning.to_string());
+    let mut told: Vec<String> = Vec::new();
+    for doubt in run.and_repeats().flat_map(Run::doubts).map(ToString::to_string) {
+        if !told.contains(&doubt) {
+            text += &wrapped("  ! ", &doubt);
+            told.push(doubt);
+        }
     }
     text
 }

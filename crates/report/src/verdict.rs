@@ -69,7 +69,7 @@ fn broken_off(run: &Run) -> Option<&Run> {
 /// Of what the fast buffer took whole, and of one of several runs, it says so. Of a run that did not come to
 /// its end nothing is concluded.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
-    let mut text = headline(run.record.outcome.as_ref()?)?;
+    let mut text = headline(run.record.outcome.as_ref()?, &run.record.drive)?;
     if let Some(broken_off) = broken_off(run) {
         let (test, status) = (run.record.plan.name(), broken_off.status());
         let text = format!(

@@ -1,10 +1,10 @@
 //! Commit: what a durable write takes, and what that means to those who ask.
 
-use writecliff_device::DeviceKind;
+use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_suite::commit::{
-    Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Took, Verdict,
+    Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Stage, Took, Verdict,
 };
-use writecliff_suite::{Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit};
+use writecliff_suite::{Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, is_hard_disk};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, table_of};
@@ -45,12 +45,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
-    of_limits(&outcome.verdicts())
+pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
+    of_limits(&outcome.verdicts(), is_hard_disk(drive))
 }
 
 /// The first limit, and what the same people ask for as well where that is missed.
-fn of_limits(verdicts: &[Verdict]) -> Option<String> {
+fn of_limits(verdicts: &[Verdict], is_disk: bool) -> Option<String> {
     let (first, others) = verdicts.split_first()?;
     // Who asks for two things does not hear of the one that is kept alone.
     let of_same = |other: &&Verdict| other.who == first.who;
@@ -58,12 +58,17 @@ fn of_limits(verdicts: &[Verdict]) -> Option<String> {
     let is_missed =
         |one: &&Verdict| ![one.as_it_is, one.fresh, one.steady, one.beside].into_iter().all(kept);
     let missed = others.iter().filter(of_same).filter(is_missed);
-    let limits: Vec<String> = std::iter::once(first).chain(missed).filter_map(limit).collect();
+    let limits: Vec<String> =
+        std::iter::once(first).chain(missed).filter_map(|one| limit(one, is_disk)).collect();
     (!limits.is_empty()).then(|| format!("{}, {}.", first.who, limits.join("; ")))
 }
 
+/// The last state of a magnetic disk, which has nothing to become steady to.
+const LATER: &str = "after random writes";
+
 /// What becomes of a limit in each state of the drive.
-fn limit(one: &Verdict) -> Option<String> {
+fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
+    let later = if is_disk { LATER } else { "in steady state" };
     let said = |state: &str, answer: Option<Said>| {
         let answer = answer?;
         let holds = if answer.holds? { "yes" } else { "no" };
@@ -72,7 +77,7 @@ fn limit(one: &Verdict) -> Option<String> {
     let stages = [
         said("here", one.as_it_is),
         said("when fresh", one.fresh),
-        said("in steady state", one.steady),
+        said(later, one.steady),
         said("beside a writer of pages", one.beside),
     ];
     let stages: Vec<String> = stages.into_iter().flatten().collect();
@@ -111,7 +116,10 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
     let (columns, text) = match of_directory {
         true => (vec![column("as it is")], "Each by its own limit, or in its own unit."),
         false => (
-            ["fresh", "steady", "steady, beside pages"].map(column).into(),
+            match is_hard_disk(&answer.run.record.drive) {
+                true => ["fresh", LATER, "beside them"].map(column).into(),
+                false => ["fresh", "steady", "steady, beside pages"].map(column).into(),
+            },
             "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside \
              random writes at the full speed that the drive keeps.",
         ),
@@ -173,6 +181,8 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
 /// Settings down, what they took across.
 fn commits(answer: &Answer<'_, Outcome>) -> Table {
     let Outcome { commits, cliff, beside } = answer.outcome;
+    let is_disk = is_hard_disk(&answer.run.record.drive);
+    let later = if is_disk { LATER } else { "steady" };
     let row = |name: String, took: &Took| {
         let latency = took.latency;
         let values = vec![
@@ -184,13 +194,16 @@ fn commits(answer: &Answer<'_, Outcome>) -> Table {
         ];
         Row::new(&name, values, "")
     };
-    let named = |one: &Commits| format!("{}: {}", one.stage.words(), words(one.setting));
+    let named = |one: &Commits| {
+        let stage = if one.stage == Stage::Steady { later } else { one.stage.words() };
+        format!("{stage}: {}", words(one.setting))
+    };
     let alone = commits.iter().map(|one| row(named(one), &one.took));
     let through =
         cliff.iter().map(|one| row("through the cliff: beside pages".to_owned(), &one.took));
     let beside = beside.iter().map(|one| {
         let pages = number::iops(one.pages.iops);
-        row(format!("steady: beside pages at {} % ({pages})", one.percent), &one.took)
+        row(format!("{later}: beside pages at {} % ({pages})", one.percent), &one.took)
     });
     let rows = alone.chain(through).chain(beside).collect();
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
@@ -304,7 +317,7 @@ mod tests {
         };
         let said = |second, third| {
             let (one, other) = (verdict("etcd", "99 %", true), verdict("etcd", "all", second));
-            of_limits(&[one, other, verdict("Kafka", "messages", third)]).unwrap()
+            of_limits(&[one, other, verdict("Kafka", "messages", third)], false).unwrap()
         };
         let kept = "etcd, 99 %: yes when fresh, 2.00 ms, yes in steady state, 2.00 ms";
         assert_eq!(said(true, false), format!("{kept}."));

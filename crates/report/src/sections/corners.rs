@@ -1,6 +1,6 @@
 //! Corners: the figures of a data sheet.
 
-use writecliff_device::{Bytes, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Operation};
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
 use writecliff_suite::{DriveWarning, Good, Warning};
 
@@ -56,7 +56,7 @@ fn places(answers: &[Answer<'_, Outcome>]) -> String {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let sentence = |figures: &CornerFigures| {
         let corner = figures.corner;
         let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };

@@ -1,6 +1,7 @@
 //! Cost model: the rates that a scheduler may count on, fresh and in steady state, and how late a drive is
 //! at shares of them.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::cost_model::{
     Coefficient, Coefficients, Limits, OfOperation, Outcome, Plan, Rung, State,
 };
@@ -49,7 +50,7 @@ fn files(answers: &[Answer<'_, Outcome>]) -> Vec<Listing> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let kept = match (&outcome.limits, outcome.steady) {
         (Some(limits), Some(_)) => {
             format!("In steady state it keeps up with {}. ", kept(limits))

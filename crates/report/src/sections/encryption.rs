@@ -1,5 +1,6 @@
 //! Encryption: what it costs, in speed, in the host's processor, and in what TRIM brings back.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::encryption::{Outcome, Part, PartFigures, Plan, Setting};
 use writecliff_suite::{Good, Plan as AnyPlan};
 
@@ -27,7 +28,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence or two.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let Some(writes) = Cost::of(outcome, Part::Used) else {
         let plain = rate(outcome.find(Setting::Plain, Part::Used)?);
         return Some(format!(

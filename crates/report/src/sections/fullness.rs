@@ -1,6 +1,6 @@
 //! Fullness: every figure over how full the drive is.
 
-use writecliff_device::Operation;
+use writecliff_device::{DeviceInfo, Operation};
 use writecliff_suite::corners::Corner;
 use writecliff_suite::fullness::{Outcome, Plan, Step};
 use writecliff_suite::{Good, Plan as AnyPlan};
@@ -127,7 +127,11 @@ fn areas(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
+    // A disk's corners never leave its outermost tracks: that they are as fast there says nothing.
+    if drive.rotational {
+        return None;
+    }
     let fullest = outcome.steps.iter().max_by_key(|step| step.percent)?;
     let measures = measures_of(fullest);
     let shares =

@@ -1,5 +1,6 @@
 //! Heat: how fast and how warm, over time and over each other.
 
+use writecliff_device::DeviceInfo;
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::heat::{Load, Outcome, Plan, READ, Sign, WRITE};
@@ -38,7 +39,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let words = |load: &Load| {
         let name = name_of(load);
         let held = number::percent(load.held());

@@ -1,6 +1,6 @@
 //! Idle: what the first read after a rest takes, and what the drive draws meanwhile.
 
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_suite::Good;
 use writecliff_suite::idle::{Outcome, Plan, Rest};
 
@@ -62,7 +62,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     // The shortest of equal ones.
     let slowest = outcome.rests.iter().rev().max_by_key(|rest| rest.first_ns)?;
     let longest = outcome.rests.iter().max_by_key(|rest| rest.rest)?;

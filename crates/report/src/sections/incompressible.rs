@@ -1,5 +1,6 @@
 //! Incompressible: how much of the speed needs compressible data.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::incompressible::{Outcome, Plan, Step};
 
 use super::curves::{self, Curve, Stepped};
@@ -47,7 +48,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let (first, last) = (outcome.steps.first()?, outcome.steps.last()?);
     let rate = number::megabytes_per_second;
     if is_same_rate(first.write, last.write) {

@@ -1,6 +1,6 @@
 //! Integrity: whether every block came back as it was written, and where those are that did not.
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_suite::Unit;
 use writecliff_suite::integrity::{BadBlock, FIGURES, Kind, Outcome, Plan, SLICES, TORTURE};
 
@@ -28,7 +28,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let compared = match outcome.reopened {
         true => "blocks of an earlier run were compared",
         false => "blocks were compared",

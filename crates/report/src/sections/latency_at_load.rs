@@ -1,5 +1,6 @@
 //! Latency at load: response times over the rate at which I/Os come.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::latency_at_load::{
     Course, Gaps, Knee, LoadFigures, Outcome, Plan, Step, gaps_name,
@@ -32,7 +33,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let load = outcome.loads.first()?;
     let course = load.courses.first()?;
     let (of, arrivals) = (operations(load.load), arrivals(course.gaps));

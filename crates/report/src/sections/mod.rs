@@ -36,7 +36,7 @@ mod working_set;
 
 use std::cmp::Ordering;
 
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
 
 use crate::number;
@@ -62,10 +62,10 @@ macro_rules! sections {
             sections
         }
 
-        /// What a test found, in a sentence; `None` if the verdict in five sentences has it, or if
+        /// What a test found of a drive, in a sentence; `None` if the verdict in five sentences has it, or if
         /// it found nothing.
-        pub(crate) fn headline(outcome: &Outcome) -> Option<String> {
-            match outcome { $(Outcome::$test(outcome) => $module::headline(outcome),)* }
+        pub(crate) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
+            match outcome { $(Outcome::$test(outcome) => $module::headline(outcome, drive),)* }
         }
 
         $(impl OfTest for writecliff_suite::$module::Outcome {

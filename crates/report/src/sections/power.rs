@@ -1,5 +1,6 @@
 //! Power: what the drive draws, second by second, phase by phase.
 
+use writecliff_device::DeviceInfo;
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::power::{
@@ -46,7 +47,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let phase = |name| outcome.phases.iter().find(|phase| phase.phase == name);
     let (idle, busy) = (phase(IDLE)?, phase(SEQUENTIAL_WRITE)?);
     // What it still does for itself after writes is a part of what idle costs.

@@ -1,5 +1,6 @@
 //! Queue depth: how fast and how late loads are with how many I/Os in flight.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::loads::Load;
 use writecliff_suite::queue_depth::{DepthFigures, Outcome, Plan};
@@ -68,7 +69,7 @@ fn names_of(subjects: &Subjects<'_>, answers: &[&Answer<'_, Outcome>]) -> String
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let reads = outcome.loads.iter().find(|one| one.load.random && !one.load.writes())?;
     let (first, best) = (reads.depths.first()?, best(&reads.depths)?);
     // Where the curve is level.

@@ -1,5 +1,6 @@
 //! Read-write mix: what reads and writes cost each other.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::loads::Load;
 use writecliff_suite::read_write_mix::{BesideFigures, MixFigures, Outcome, Plan, Side};
@@ -36,7 +37,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     of_beside(outcome).or_else(|| {
         let of = |percent: u8| of_order(outcome, true).find(|mix| mix.load.read_percent == percent);
         let rate = |percent: u8| Some(number::iops(of(percent)?.iops()));

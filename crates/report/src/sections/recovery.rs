@@ -1,6 +1,6 @@
 //! Recovery: how much of the fast buffer is back after a rest.
 
-use writecliff_device::Nanos;
+use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::recovery::{Burst, Outcome, Plan, phases};
@@ -32,7 +32,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
+    given_back(outcome)
+}
+
+/// How much of the buffer a rest gives back.
+fn given_back(outcome: &Outcome) -> Option<String> {
     let Some(buffer) = outcome.buffer else {
         return Some(none_found(outcome));
     };
@@ -220,7 +225,7 @@ mod tests {
                 })
                 .collect(),
         };
-        let told = |shares: &[u64]| headline(&outcome(shares)).unwrap();
+        let told = |shares: &[u64]| given_back(&outcome(shares)).unwrap();
         assert!(told(&[20, 55, 100]).contains("20 % is back after 1 s, and 100 % after 3 s"));
         assert!(told(&[79, 3, 55, 47]).contains("3 % to 79 % is back after a rest"));
         assert_eq!(out_of_order(&outcome(&[100, 97])), None);

@@ -1,5 +1,6 @@
 //! Skew: even writes beside writes of which most go to few pages, until they have settled.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::skew::{LoadFigures, Moment, Outcome, Plan, Round, UNIFORM};
 use writecliff_suite::{Good, Plan as AnyPlan};
 
@@ -27,7 +28,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let by_rate =
         |one: &&LoadFigures, other: &&LoadFigures| one.rate.iops.total_cmp(&other.rate.iops);
     let loads = &outcome.loads;

@@ -1,5 +1,6 @@
 //! Spare area: what leaving a part of the drive unused buys.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::consistency::Outcome;
 use writecliff_suite::spare_area::{Outcome as SpareArea, Plan};
 use writecliff_suite::{Good, WindowState};
@@ -63,7 +64,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The verdict has it.
-pub(super) fn headline(_: &SpareArea) -> Option<String> {
+pub(super) fn headline(_: &SpareArea, _: &DeviceInfo) -> Option<String> {
     None
 }
 

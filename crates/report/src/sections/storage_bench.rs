@@ -1,6 +1,6 @@
 //! Storage bench: how fast, how busy and how late a drive was with each application trace.
 
-use writecliff_device::Operation;
+use writecliff_device::{DeviceInfo, Operation};
 use writecliff_measure::{ReplaySeries, Sample};
 use writecliff_suite::Good;
 use writecliff_suite::storage_bench::{FIGURES, Moment, Outcome, Plan, Served, series_name};
@@ -102,7 +102,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let in_words = |served: &Served| {
         let rate = number::megabytes_per_second(served.all.megabytes_per_second);
         let service = served.all.service;

@@ -1,5 +1,6 @@
 //! Stutter: how long small writes are kept waiting while something writes in the background.
 
+use writecliff_device::DeviceInfo;
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::Unit;
@@ -37,7 +38,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let (longest, mean) = (outcome.latency.max_ns, outcome.mean_ns);
     let noticed = match outcome.over_100ms {
         0.0 => String::new(),

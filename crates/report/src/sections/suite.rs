@@ -1,5 +1,6 @@
 //! Suite: which of its targets a drive meets.
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
 
@@ -35,7 +36,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let all: Vec<&Judged> = outcome.steps.iter().flat_map(|step| &step.targets).collect();
     let judged: Vec<bool> = all.iter().filter_map(|target| target.passes).collect();
     let met = judged.iter().filter(|passes| **passes).count();

@@ -1,6 +1,6 @@
 //! Transfer size: which sizes are fast.
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_suite::transfer_size::{Outcome, Plan, SizeFigures};
 
 use super::curves::{self, Curve, Stepped};
@@ -52,7 +52,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let best = outcome.sizes.iter().map(|figures| figures.write).fold(0.0, f64::max);
     // Where the curve is level.
     let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best)?;

@@ -1,5 +1,6 @@
 //! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
 
+use writecliff_device::DeviceInfo;
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
@@ -42,7 +43,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The verdict has it.
-pub(super) fn headline(_: &Outcome) -> Option<String> {
+pub(super) fn headline(_: &Outcome, _: &DeviceInfo) -> Option<String> {
     None
 }
 

@@ -1,8 +1,8 @@
 //! Whole drive: speed over what is on the drive, and its levels.
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_suite::whole_drive::{ERASED, Fill, HALF_FULL, Outcome, Plan};
-use writecliff_suite::{Good, Level};
+use writecliff_suite::{FastPart, Good, Level};
 
 use super::scales::Along;
 use super::{Answer, answers, number_row, per_drive, table_of};
@@ -30,23 +30,57 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let fill = outcome.fills.first()?;
-    let mean = number::megabytes_per_second(fill.megabytes_per_second);
+    let half_full = outcome.fills.iter().find(|fill| fill.phase == HALF_FULL);
+    let rate = number::megabytes_per_second;
+    let mean = rate(fill.megabytes_per_second);
     let Some(buffer) = fill.fast_buffer() else {
         let was_too_warm = fill.levels.first().is_some_and(|level| level.too_warm);
         let buffer = match was_too_warm && fill.levels.len() > 1 {
             true => "it became too warm, so that nobody knows whether it has a fast buffer",
             false => buffer::NONE_TOLD,
         };
-        return Some(format!("The drive is written full at {mean}; {buffer}."));
+        let slope = fill.ends.filter(|[first, last]| *last < SLOPE * first);
+        let slope = slope.map(|[first, last]| {
+            format!(", from {} at its beginning to {} at its end", rate(first), rate(last))
+        });
+        let slope = slope.unwrap_or_default();
+        let half = half_full
+            .and_then(Fill::fast_buffer)
+            .map(|buffer| format!(" Half full and rested, {}.", next_part(buffer)));
+        let half = half.unwrap_or_default();
+        return Some(format!("The drive is written full at {mean}{slope}; {buffer}.{half}"));
     };
+    let half = half_full.map(|fill| match fill.fast_buffer() {
+        Some(buffer) => format!(" Half full and rested, {}.", next_part(buffer)),
+        None => {
+            let mean = rate(fill.megabytes_per_second);
+            format!(
+                " Half full and rested, it takes the rest at {mean}; no fast buffer is seen then."
+            )
+        }
+    });
     Some(format!(
-        "The first {} are written at {}, then it is {} on average; the whole drive takes {mean}.",
+        "The first {} are written at {}, then it is {} on average; the whole drive takes {mean}.{}",
+        number::bytes(buffer.bytes.0 as f64),
+        rate(buffer.fast_megabytes_per_second),
+        rate(buffer.slow_megabytes_per_second),
+        half.unwrap_or_default(),
+    ))
+}
+
+/// A fill whose end is slower than this share of its beginning, without a step, is said to become slower.
+const SLOPE: f64 = 0.9;
+
+/// `the next 12.0 GB are written at 520 MB/s, what is left at 273 MB/s on average`.
+fn next_part(buffer: FastPart) -> String {
+    format!(
+        "the next {} are written at {}, what is left at {} on average",
         number::bytes(buffer.bytes.0 as f64),
         number::megabytes_per_second(buffer.fast_megabytes_per_second),
         number::megabytes_per_second(buffer.slow_megabytes_per_second),
-    ))
+    )
 }
 
 /// A picture for each drive: every second at the place that it came to.

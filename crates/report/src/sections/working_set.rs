@@ -1,6 +1,6 @@
 //! Working set: random reads over the size of what is read from.
 
-use writecliff_device::Bytes;
+use writecliff_device::{Bytes, DeviceInfo};
 use writecliff_suite::Good;
 use writecliff_suite::working_set::{MapEnd, Outcome, Plan, SpanFigures};
 
@@ -29,7 +29,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let (first, last) = (outcome.spans.first()?, outcome.spans.last()?);
     let [first, all] = [first, last].map(|span| number::latency(span.rate.mean_ns));
     let times = format!("a random read takes {first} from a small part and {all} from all of it");

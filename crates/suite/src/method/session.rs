@@ -171,8 +171,8 @@ impl<'a> Session<'a> {
 
     /// Purges the drive in the way that was chosen, else in the best that it has and does, and notes
     /// what that is worth. A drive that fails all of them and is still there is tested as it is, like
-    /// one that has none.
-    pub(crate) fn purge(&mut self) -> Result<(), RunError> {
+    /// one that has none. Whether any was done.
+    pub(crate) fn purge(&mut self) -> Result<bool, RunError> {
         let chosen = self.record.begun().purge;
         let ways = chosen.map_or_else(|| self.drive().purges.clone(), |how| vec![how]);
         if ways.is_empty() {
@@ -180,7 +180,7 @@ impl<'a> Session<'a> {
             if !is_hard_disk(self.drive()) {
                 self.warn(PreparationWarning::NotPurged);
             }
-            return Ok(());
+            return Ok(false);
         }
         let watch = &mut self.watch;
         let mut show = |fraction| {
@@ -203,6 +203,7 @@ impl<'a> Session<'a> {
                 Err(error) => return Err(error.into()),
             }
         }
+        let is_purged = purged.is_some();
         match (purged, failure) {
             (Some(outcome), failure) => {
                 failure
@@ -213,7 +214,8 @@ impl<'a> Session<'a> {
             (None, Some(error)) => self.warn(PreparationWarning::PurgeFailed { error }),
             (None, None) => {}
         }
-        self.write_record()
+        self.write_record()?;
+        Ok(is_purged)
     }
 
     fn note_purge(&mut self, outcome: PurgeOutcome) {

@@ -88,7 +88,8 @@ impl Test for Plan {
 
     fn estimate(&self, drive: &DeviceInfo) -> Estimate {
         let used = self.used(drive);
-        Estimate::on(drive).fill(used).fill(used).rest(self.rest)
+        let once = Estimate::on(drive).fill(used);
+        if drive.purges.is_empty() { once } else { once.fill(used).rest(self.rest) }
     }
 
     fn check(&self, drive: &DeviceInfo) -> Result<(), PlanError> {
@@ -128,7 +129,10 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let (all, half) = (plan.used(session.drive()), plan.half(session.drive()));
     session.purge()?;
     session.fill(ERASED, all, plan.block, plan.queue_depth)?;
-    session.purge()?;
+    if !session.purge()? {
+        // It is full from now on, never half full.
+        return Ok(());
+    }
     session.fill(FIRST_HALF, half, plan.block, plan.queue_depth)?;
     session.idle(REST, plan.rest)?;
     let ios = Sequential::new(Operation::Write, all, plan.block);
@@ -153,8 +157,23 @@ pub struct Fill {
     pub from: Bytes,
     /// Mean of all of it, in MB/s (10^6).
     pub megabytes_per_second: f64,
+    /// Mean of the first and of the last [twentieth](END) of its seconds, in MB/s (10^6): a disk's
+    /// tracks get slower in steps that are too small to be levels. `None` of a fill of a few seconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends: Option<[f64; 2]>,
     /// Its levels, in order.
     pub levels: Vec<Level>,
+}
+
+/// The share of a fill's seconds that is an end of it.
+const END: f64 = 0.05;
+
+/// The speed at a fill's beginning and at its end.
+fn ends(samples: &[&Sample]) -> Option<[f64; 2]> {
+    let whole: Vec<&Sample> = samples.iter().copied().filter(|one| one.is_whole()).collect();
+    let end = (whole.len() as f64 * END) as usize;
+    let mean = |part: &[&Sample]| Totals::of(part.iter().copied()).megabytes_per_second();
+    (end > 0).then(|| [mean(&whole[..end]), mean(&whole[whole.len() - end..])])
 }
 
 impl Fill {
@@ -220,8 +239,9 @@ fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<
             warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         }
+        let ends = ends(&samples);
         let megabytes_per_second = Totals::of(samples).megabytes_per_second();
-        fills.push(Fill { phase, from, megabytes_per_second, levels });
+        fills.push(Fill { phase, from, megabytes_per_second, ends, levels });
     }
     ((!fills.is_empty()).then_some(Outcome { fills }), warnings)
 }
@@ -231,6 +251,23 @@ mod tests {
     use writecliff_sim::{Build, load};
 
     use super::*;
+
+    /// A disk's tracks: a hundred seconds of 200 down to 100 MB/s, a step of 1 MB/s each.
+    #[test]
+    fn what_becomes_slower_without_a_step_has_ends_that_say_so() {
+        let second = |second: u32| Sample {
+            series: ERASED.to_owned(),
+            second,
+            span_ns: 1_000_000_000,
+            written_bytes: u64::from(200 - second) * 1_000_000,
+            ..Sample::default()
+        };
+        let samples: Vec<Sample> = (0..100).map(second).collect();
+        let samples: Vec<&Sample> = samples.iter().collect();
+        assert_eq!(levels(&samples, None).len(), 1);
+        assert_eq!(ends(&samples), Some([198.0, 103.0]), "of five seconds each");
+        assert_eq!(ends(&samples[..19]), None);
+    }
 
     /// However soon a buffer is over: what a fill of another test finds, a fill of this one does.
     #[test]

@@ -148,6 +148,8 @@ fn rates_rests_and_ramps_are_kept() {
     );
     let [rate, think] = jobs(&record) else { panic!("{record:?}") };
     assert_eq!(rate.reads.unwrap().ios, 600);
+    assert_eq!(rate.held.as_deref(), Some("200 IOPS asked for"));
+    assert_eq!(think.held.as_deref(), Some("with 10.0 ms of rest after every 2"));
     assert_eq!(recording.series("think writes").count(), 4, "a second of ramp, and three");
     let writes = think.writes.unwrap();
     // Two writes every 10 ms and what they take: at most 600 in three seconds.

@@ -117,6 +117,7 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
             serde_json::Value::Object(fields) => {
                 for added in [
                     "worst",
+                    "ends",
                     "dirty_again",
                     "whole_clean",
                     "whole_dirty",

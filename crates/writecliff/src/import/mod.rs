@@ -223,6 +223,7 @@ impl<'a> Job<'a> {
             name: self.name.clone(),
             group: self.output.groupid,
             seconds: length.as_secs_f64(),
+            held: None,
             reads,
             writes,
             trims,

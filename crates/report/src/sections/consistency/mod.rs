@@ -5,6 +5,7 @@ mod latency;
 mod seconds;
 mod series;
 
+use writecliff_device::DeviceInfo;
 use writecliff_suite::consistency::{CLIFF, FIGURES, FRESH, MEAN, Outcome, Plan};
 use writecliff_suite::{FigureOf, WindowState};
 
@@ -49,7 +50,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The verdict has it.
-pub(super) fn headline(_: &Outcome) -> Option<String> {
+pub(super) fn headline(_: &Outcome, _: &DeviceInfo) -> Option<String> {
     None
 }
 

@@ -2,7 +2,7 @@
 
 mod served;
 
-use writecliff_device::{Bytes, DeviceKind};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
@@ -12,7 +12,7 @@ use super::{
 };
 use crate::number;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
-use crate::section::{Section, Table, View, slug};
+use crate::section::{Row, Section, Table, View, slug};
 use crate::subjects::Subjects;
 
 /// A job's reads, writes, trims or flushes, which are a series of their own.
@@ -31,7 +31,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     }
     let mut views = Vec::new();
     if answers.len() > 1 {
-        views.extend(streams.iter().map(|stream| ranking(subjects, &answers, stream)));
+        let free = streams.iter().filter(|stream| !is_held(&answers, stream));
+        views.extend(free.map(|stream| ranking(subjects, &answers, stream)));
     }
     for (quantity, is_of) in &OVER_TIME {
         let is_told = |stream: &&Stream| {
@@ -60,10 +61,15 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let streams = outcome.jobs.iter().flat_map(|job| {
-        job.operations()
-            .map(|(operation, figures)| format!("{} {operation} {}", job.name, in_words(figures)))
+        let count = job.operations().count();
+        job.operations().enumerate().map(move |(index, (operation, figures))| {
+            // Of all that the job does together.
+            let held = job.held.as_ref().filter(|_| index + 1 == count);
+            let held = held.map(|held| format!(" ({held})")).unwrap_or_default();
+            format!("{} {operation} {}{held}", job.name, in_words(figures))
+        })
     });
     let streams: Vec<String> = streams.collect();
     // More is a table, not a sentence.
@@ -117,7 +123,8 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], streams: &[St
         told.iter().map(move |(what, value, words)| {
             let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, stream).map(*value);
             let title = format!("{}: {what}", name(stream));
-            number_row(&title, Good::AtLeast, answers.iter().map(of), *words)
+            let row = number_row(&title, Good::AtLeast, answers.iter().map(of), *words);
+            Row { good: row.good.filter(|_| !is_held(answers, stream)), ..row }
         })
     });
     table_of(subjects, answers, ("Rates", ""), rows.collect())
@@ -145,6 +152,12 @@ fn name((job, operation): &Stream) -> String {
 fn find<'a>(outcome: &'a Outcome, (job, operation): &Stream) -> Option<&'a OperationFigures> {
     let job = outcome.jobs.iter().find(|one| one.name == *job)?;
     job.operations().find(|(one, _)| one == operation).map(|(_, figures)| figures)
+}
+
+/// Whether any drive's rate of it was bounded by what was asked for: no merit of the drive.
+fn is_held(answers: &[Answer<'_, Outcome>], (job, _): &Stream) -> bool {
+    let jobs = answers.iter().flat_map(|answer| &answer.outcome.jobs);
+    jobs.filter(|one| one.name == *job).any(|one| one.held.is_some())
 }
 
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], stream: &Stream) -> View {

@@ -3,7 +3,7 @@
 mod heading;
 mod optional;
 
-use writecliff_device::{Bytes, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_suite::steady_state::{
     Cell, CellFigures, Metric, Outcome, Part, PartOutcome, Plan, Saturation, Window,
 };
@@ -49,7 +49,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let part = outcome.parts.iter().find(|part| part.part == Metric::Iops)?;
     let verdict = if part.steady { "steady" } else { "not steady" };
     let iops = number::iops(part.window.average);

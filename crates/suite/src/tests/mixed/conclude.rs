@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_device::{Bytes, Nanos, Operation, Throughput};
 use writecliff_measure::{Recording, Sample, Totals};
 use writecliff_workload::{Job, Of, Pace, Steady};
 
@@ -31,7 +31,8 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         let recorded = time_of(&series_of_job(job), recording, 0).unwrap_or(Nanos::ZERO);
         let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
         match figures((&job.name, job.group), &series_of_job(job), recording, from) {
-            Some(figures) => {
+            Some(mut figures) => {
+                figures.held = held(job.pace);
                 warnings.extend(unevenness(job, recording));
                 warnings.extend(behind(job, &figures));
                 jobs.push(figures);
@@ -144,6 +145,27 @@ fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
     })
 }
 
+/// What keeps a job of this pace from being as fast as the drive is.
+fn held(pace: Pace) -> Option<String> {
+    let rate = |rate: Throughput| in_words(rate.0 as f64 / 1e6, "MB/s");
+    let asked = |what: String| Some(format!("{what} asked for"));
+    match pace {
+        Pace::Closed => None,
+        Pace::Think { rest, every: 1 } => Some(format!("with {rest} of rest after each")),
+        Pace::Think { rest, every } => Some(format!("with {rest} of rest after every {every}")),
+        Pace::Muse { mean } => Some(format!("with {mean} of rest after each, on average")),
+        Pace::Rate(asked_for) | Pace::Scatter(asked_for) => asked(rate(asked_for)),
+        Pace::Bursts { rate: asked_for, rest, every } => {
+            let rests = format!("with {rest} of rest after every {every}");
+            Some(format!("{} asked for, {rests}", rate(asked_for)))
+        }
+        Pace::Iops(iops) | Pace::Arrivals { iops, .. } => asked(in_words(iops as f64, "IOPS")),
+        Pace::Rates { read, write } => {
+            asked(format!("{} of reads and {} of writes", rate(read), rate(write)))
+        }
+    }
+}
+
 /// How much before its time a job may have begun its last I/O.
 fn slack(job: &Job) -> Nanos {
     let second = Nanos::from_secs(1);
@@ -200,6 +222,7 @@ pub(super) fn figures_over(
         name: job.to_owned(),
         group,
         seconds: span.as_secs_f64(),
+        held: None,
         reads: of(Operation::Read),
         writes: of(Operation::Write),
         trims: of(Operation::Trim),

@@ -33,6 +33,10 @@ pub struct JobFigures {
     /// Seconds that the figures are about: from the end of the ramp to the last second in which an
     /// I/O completed.
     pub seconds: f64,
+    /// What kept it from being as fast as the drive is, in words: the rate that was asked for, or its own
+    /// rests. `None` if nothing did, or if another program measured it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub held: Option<String>,
     /// Its reads, if it had any.
     pub reads: Option<OperationFigures>,
     /// Its writes.
