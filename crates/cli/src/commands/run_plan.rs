@@ -144,8 +144,9 @@ pub(crate) fn announce(
         }
         false => ("", String::new()),
     };
+    let whose = if drive.is_simulated() { " of the drive's time" } else { "" };
     let mut text = format!(
-        "{what} of {}:\n  roughly {} of the drive's time{until}",
+        "{what} of {}:\n  roughly {}{whose}{until}",
         drive.model,
         human(Duration::from_nanos(time.0)),
     );
@@ -159,7 +160,7 @@ pub(crate) fn announce(
     }
     if is_timed && written > Bytes::ZERO {
         text += &format!(
-            "\n    at {} in order and {} at random; a faster drive is written more in the same time",
+            "\n    by a drive of {} in order and {} at random; a faster one is written more in the same time",
             rates.sequential, rates.random
         );
     }

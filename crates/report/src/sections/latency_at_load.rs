@@ -142,8 +142,9 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], kind: Kind) -
 /// Loads down and figures across.
 fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     type Said = (&'static str, fn(&Step) -> String);
-    const SAID: [Said; 8] = [
-        ("IOPS", |step| number::thousands(step.asked_iops as f64)),
+    const SAID: [Said; 9] = [
+        ("arrivals/s", |step| number::thousands(step.asked_iops as f64)),
+        ("IOPS", |step| number::thousands(step.rate.iops)),
         ("mean", |step| number::service_time(step.rate.mean_ns)),
         ("p50", |step| number::service_time(step.p50_ns)),
         ("p99", |step| number::service_time_if(step.p99_ns)),

@@ -74,8 +74,13 @@ fn every_job_does_its_share_and_groups_follow_each_other() {
     let dir = tempfile::tempdir().unwrap();
     let (record, recording) = run_on_tiny(from_fio(TWO_GROUPS), &dir.path().join("run"));
     assert_eq!(record.status, Status::Complete);
-    // Of the job that flushes.
-    assert_eq!(record.warnings, [Warning::Method(MethodWarning::FlushOfDataOnly)]);
+    // Of the fill's 64 I/Os, and of the job that flushes.
+    let [Warning::Method(MethodWarning::Brief { part, .. }), of_flush] = &record.warnings[..]
+    else {
+        panic!("{:?}", record.warnings)
+    };
+    assert_eq!(part, "The job 'fill'");
+    assert_eq!(*of_flush, Warning::Method(MethodWarning::FlushOfDataOnly));
     let phases: Vec<_> = record.phases.iter().map(|phase| phase.name.as_str()).collect();
     assert_eq!(phases, ["group 0", "group 1"]);
     let [fill, log, first, second] = jobs(&record) else { panic!("{record:?}") };

@@ -11,6 +11,17 @@ const ASYNCHRONOUS: &[&str] =
 /// Those of them that hand commands to the drive itself, past any cache.
 const PAST_THE_CACHE: &[&str] = &["io_uring_cmd", "sg"];
 
+/// Engines that ask no drive for anything, and what comes nearest to them here.
+const OF_NO_DRIVE: &[(&[&str], &str)] = &[
+    (&["net", "netsplice", "rdma"], "it moves data between hosts, and no drive takes part"),
+    (&["cpuio", "exec"], "it does no I/O; run it beside with fio"),
+    (&["null"], "it asks no drive; ioengine=io_uring, run on the drive null:, comes nearest"),
+    (
+        &["falloc", "ftruncate", "filecreate", "filestat", "filedelete", "fileoperations"],
+        "it works on names and sizes of files, which no drive sees; leave the job out",
+    ),
+];
+
 /// Engines for something else than a local drive, and what comes nearest to that here.
 const ELSEWHERE: &[(&[&str], &str)] = &[
     (
@@ -35,9 +46,6 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
         ],
         "it talks to a storage service; a file where that is mounted can be tested",
     ),
-    (&["net", "netsplice", "rdma"], "it moves data between hosts, and no drive takes part"),
-    (&["cpuio", "exec"], "it does no I/O; run it beside with fio"),
-    (&["null"], "it asks no drive; ioengine=io_uring, run on the drive null:, comes nearest"),
     (
         &["libpmem", "dev-dax", "pmemblk", "mtd"],
         "it writes memory and no block device; make it a block device (fsdax, sector mode, mtdblock)",
@@ -47,10 +55,6 @@ const ELSEWHERE: &[(&[&str], &str)] = &[
         "it goes past the kernel; ioengine=io_uring, run with --poll, comes nearest",
     ),
     (&["splice", "e4defrag"], "it moves data within the kernel; ioengine=psync comes nearest"),
-    (
-        &["falloc", "ftruncate", "filecreate", "filestat", "filedelete", "fileoperations"],
-        "it works on names and sizes of files, which no drive sees; leave the job out",
-    ),
 ];
 
 /// Whether it has as many I/Os in flight as asked for.
@@ -64,13 +68,19 @@ pub(super) fn is_past_the_cache(engine: &str) -> bool {
     PAST_THE_CACHE.contains(&engine)
 }
 
+/// Whether what fio measured with this engine is of no drive at all.
+pub fn asks_no_drive(engine: &str) -> bool {
+    OF_NO_DRIVE.iter().any(|(engines, _)| engines.contains(&engine))
+}
+
 /// Refuses an engine that is not for drives. A variable is looked at when it has its value.
 pub(super) fn check(line: usize, engine: &str) -> Judged<()> {
     let is_for_drives = SYNCHRONOUS.contains(&engine) || ASYNCHRONOUS.contains(&engine);
     if is_for_drives || engine.contains("${") {
         return Ok(());
     }
-    let elsewhere = ELSEWHERE.iter().find(|(engines, _)| engines.contains(&engine));
+    let elsewhere =
+        OF_NO_DRIVE.iter().chain(ELSEWHERE).find(|(engines, _)| engines.contains(&engine));
     let instead = elsewhere.map_or("use io_uring or libaio", |(_, instead)| instead);
     wrong(line, format!("ioengine={engine}: not an engine for drives: {instead}"))
 }

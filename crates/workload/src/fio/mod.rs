@@ -16,6 +16,7 @@ mod tests;
 mod value;
 mod zones;
 
+pub use engine::asks_no_drive;
 use lines::{Entry, Section};
 pub use options::{OPTIONS, OptionEntry, Treatment};
 

@@ -28,6 +28,12 @@ impl Asked {
                 lines.extend(section(&job.jobname, &job.options));
             }
         }
+        let engines = lines.iter().filter_map(|line| line.strip_prefix("ioengine="));
+        if let Some(engine) = { engines }.find(|engine| fio::asks_no_drive(engine)) {
+            return Err(format!(
+                "ioengine={engine} asks no drive: nothing here was measured of one"
+            ));
+        }
         let (mut beside, mut left) = (Vec::new(), lines);
         let FioJobs { list, .. } = loop {
             match fio::read("fio", &left.join("\n"), &|_| None) {

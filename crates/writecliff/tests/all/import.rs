@@ -142,8 +142,11 @@ fn what_is_no_result_of_fios_says_what_it_is() {
         }
         job["sync"]["lat_ns"]["N"] = 0.into();
     }
+    let mut of_no_drive = output();
+    of_no_drive["jobs"][1]["job options"]["ioengine"] = "null".into();
     for (output, word) in [
         (old, "before 3.0"),
+        (of_no_drive, "ioengine=null asks no drive"),
         (idle, "no job did any I/O"),
         (serde_json::json!({"fio version": "fio-3.1"}), "missing field `jobs`"),
         (serde_json::json!("text"), "no JSON"),

@@ -12,7 +12,7 @@ use super::series::{series, series_of_job};
 use crate::method::loads::plural;
 use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, iops_of};
-use crate::record::warning::{JobWarning, Warning};
+use crate::record::warning::{JobWarning, MethodWarning, Warning};
 
 impl Plan {
     /// Whether so much was recorded that no job that has a time was cut short.
@@ -35,6 +35,7 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
                 figures.held = held(job.pace);
                 warnings.extend(unevenness(job, recording));
                 warnings.extend(behind(job, &figures));
+                warnings.extend(brief(&figures));
                 jobs.push(figures);
             }
             None => warnings.push(Warning::Job(JobWarning::NoFigures { job: job.name.clone() })),
@@ -143,6 +144,19 @@ fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
             counts_lateness: matches!(job.pace, Pace::Arrivals { .. }),
         })
     })
+}
+
+/// A job that was over sooner...
+const BRIEF: f64 = 0.1;
+/// ... and did fewer I/Os says how long those took, and no rate.
+const FEW: u64 = 100;
+
+fn brief(figures: &JobFigures) -> Option<Warning> {
+    let (part, lasted) =
+        (format!("The job '{}'", figures.name), Nanos((figures.seconds * 1e9) as u64));
+    let ios: u64 = figures.operations().map(|(_, figures)| figures.ios).sum();
+    (figures.seconds < BRIEF && ios < FEW)
+        .then_some(Warning::Method(MethodWarning::Brief { part, lasted }))
 }
 
 /// What keeps a job of this pace from being as fast as the drive is.
