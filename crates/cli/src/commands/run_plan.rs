@@ -144,7 +144,7 @@ pub(crate) fn announce(
         }
         false => ("", String::new()),
     };
-    let whose = if drive.is_simulated() { " of the drive's time" } else { "" };
+    let whose = if drive.kind == DeviceKind::Simulated { " of the drive's time" } else { "" };
     let mut text = format!(
         "{what} of {}:\n  roughly {}{whose}{until}",
         drive.model,
