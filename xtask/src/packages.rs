@@ -23,6 +23,7 @@ pub(crate) const FOR_TESTS: &[Package] = &[
     package("fio", "fio", "does the jobs that ours are compared with"),
     package("nbdinfo", "libnbd-bin", "is a client of exported drives"),
     package("nbdfuse", "nbdfuse", "makes files of exported drives"),
+    package("nbdkit", "nbdkit", "puts TLS before exported drives"),
     package("nbdsh", "python3-libnbd", "asks exported drives for what it must not"),
     package("qemu-io", "qemu-utils", "is a client of exported drives"),
     package("losetup", "mount", "makes block devices of files"),

@@ -35,7 +35,10 @@ fn a_run_ends_with_a_summary_and_a_page() {
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     let announced = text(&output.stderr);
     assert!(announced.contains("of the drive's time\n"), "{announced}");
-    assert!(announced.contains("to be written\n    at 400 MB/s in order"), "{announced}");
+    assert!(
+        announced.contains("to be written\n    by a drive of 400 MB/s in order"),
+        "{announced}"
+    );
     let summary = text(&output.stdout);
     for expected in ["Tiny", "SIMULATED", "IOPS", "report/index.html"] {
         assert!(summary.contains(expected), "no {expected} in: {summary}");

@@ -70,6 +70,82 @@ fn nbdcopy_brings_an_image_there_and_back() {
     assert!(status.stored.0 < 8 << 20, "zeros take no room: {}", status.stored);
 }
 
+/// nbdkit's proxy in front of a server, which ends with this.
+struct Encrypted {
+    proxy: Child,
+    directory: tempfile::TempDir,
+}
+
+impl Encrypted {
+    fn before(served: &Served) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let at = |name: &str| directory.path().join(name).display().to_string();
+        fs::write(at("keys"), format!("alice:{}\n", "5e".repeat(32))).unwrap();
+        let proxy = Command::new("nbdkit")
+            .args(["--foreground", "--exit-with-parent", "--unix", &at("socket")])
+            .args(["--pidfile", &at("pid"), "--tls=require", "--tls-psk", &at("keys"), "nbd"])
+            .arg(format!("socket={}", served.socket.display()))
+            .arg("export=tiny")
+            .spawn()
+            .unwrap();
+        let mut proxy = Self { proxy, directory };
+        // It is written when clients may come.
+        while !proxy.directory.path().join("pid").exists() {
+            assert!(proxy.proxy.try_wait().unwrap().is_none(), "it has ended");
+            thread::sleep(Duration::from_millis(5));
+        }
+        proxy
+    }
+
+    fn uri(&self) -> String {
+        let at = |name: &str| self.directory.path().join(name).display().to_string();
+        format!("nbds+unix://alice@/tiny?socket={}&tls-psk-file={}", at("socket"), at("keys"))
+    }
+}
+
+impl Drop for Encrypted {
+    fn drop(&mut self) {
+        let _ = self.proxy.kill();
+        let _ = self.proxy.wait();
+    }
+}
+
+/// As docs/export.md has it: TLS is nbdkit's, and nothing that the drive can is lost behind it.
+#[test]
+fn behind_a_proxy_with_tls_the_drive_is_the_same_and_nobody_comes_in_without() {
+    if !has("nbdkit") || !has("nbdcopy") || !has("nbdinfo") {
+        return;
+    }
+    let served = Served::tiny();
+    let encrypted = Encrypted::before(&served);
+    let told = run(Command::new("nbdinfo").arg(encrypted.uri()));
+    for expected in [
+        "with TLS",
+        "simulated Tiny (sim:tiny)",
+        "base:allocation",
+        "can_multi_conn: true",
+        "can_fua: true",
+        "can_fast_zero: true",
+        "can_trim: true",
+        "block_size_minimum: 512",
+    ] {
+        assert!(told.contains(expected), "{expected} is not in\n{told}");
+    }
+    let [there, back] = ["there", "back"].map(|name| encrypted.directory.path().join(name));
+    let image: Vec<u8> = (0..4 << 20).map(|byte: u32| (byte / 4096 % 5) as u8 * 41).collect();
+    fs::write(&there, image).unwrap();
+    fs::File::options().write(true).open(&there).unwrap().set_len(224 << 20).unwrap();
+    let copy = |from: &Path, to: &Path| {
+        run(Command::new("nbdcopy").args(["--connections=2", "--flush"]).args([from, to]));
+    };
+    copy(&there, Path::new(&encrypted.uri()));
+    copy(Path::new(&encrypted.uri()), &back);
+    assert!(fs::read(&there).unwrap() == fs::read(&back).unwrap());
+    let plain = encrypted.uri().replace("nbds", "nbd");
+    let refused = Command::new("nbdinfo").arg(plain).output().unwrap();
+    assert!(!refused.status.success(), "without TLS: {refused:?}");
+}
+
 #[test]
 fn qemu_io_reads_what_it_wrote_trimmed_and_zeroed() {
     if !has("qemu-io") {
