@@ -7,7 +7,7 @@ use writecliff_output::OutputError;
 use writecliff_sweep::{Column, write_cells};
 
 use crate::tally::{DriveRow, GroupRow, Minute, histogram};
-use crate::total::Service;
+use crate::total::{Service, percentile};
 use crate::variants::Variant;
 
 /// Every minute of every variant: requests, late ones, percentiles of their response times in
@@ -42,7 +42,7 @@ pub(crate) fn write_minutes(
             let value = |minute: &Minute| {
                 let responses = histogram(counts(minute));
                 let is_enough = responses.count() >= ios_for(percent);
-                is_enough.then(|| responses.percentile(percent).0)
+                is_enough.then(|| percentile(&responses, percent, minute.longest_ns).0)
             };
             let values = rows.iter().map(|row| i64::try_from(value(row.2)?).ok()).collect();
             columns.push(column(&format!("{kind}_{name}_ns"), Column::Integer(values)));

@@ -154,16 +154,16 @@ impl Service {
     pub fn figures(&self) -> Vec<RowFigure> {
         let (requests, late) = self.requests();
         let [reads, writes] = self.responses();
+        let longest = self.minutes.iter().map(|minute| minute.longest_ns).max();
         let at = |responses: &LatencyHistogram, percent: f64| {
             let is_enough = responses.count() >= ios_for(percent);
-            is_enough.then(|| millis(responses.percentile(percent).0))
+            is_enough.then(|| millis(percentile(responses, percent, longest.unwrap_or(0)).0))
         };
         // One minute, or a part of one, is all there is.
         let is_long = self.minutes.len() > 1;
         let is_enough = |minute: &&Minute| is_long && minute.requests() >= ios_for(99.9);
         let each = self.minutes.iter().filter(is_enough);
         let worst = each.map(|minute| minute.percentile(99.9).0).max();
-        let longest = self.minutes.iter().map(|minute| minute.longest_ns).max();
         let share = |part: u64, all: u64| (all > 0).then(|| part as f64 / all as f64 * 100.0);
         let figures = [
             ("late requests", share(late, requests), "%"),
@@ -195,6 +195,11 @@ fn millis(nanos: u64) -> f64 {
     nanos as f64 / 1e6
 }
 
+/// A percentile of these: a bucket tells its upper end, and none took longer than the longest.
+pub(crate) fn percentile(responses: &LatencyHistogram, percent: f64, longest_ns: u64) -> Nanos {
+    responses.percentile(percent).min(Nanos(longest_ns))
+}
+
 impl Minute {
     fn sum<'a>(minutes: impl Iterator<Item = &'a Self> + Clone) -> Self {
         let reads = histogram(minutes.clone().flat_map(|minute| &minute.reads));
@@ -209,7 +214,8 @@ impl Minute {
 
     /// A percentile of all its requests.
     pub fn percentile(&self, percent: f64) -> Nanos {
-        histogram(self.reads.iter().chain(&self.writes)).percentile(percent)
+        let all = histogram(self.reads.iter().chain(&self.writes));
+        percentile(&all, percent, self.longest_ns)
     }
 
     /// How many requests were due in it.

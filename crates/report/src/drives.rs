@@ -156,7 +156,7 @@ fn host_of_model(subject: &Subject) -> &'static str {
         _ if encrypts => {
             " Of a host, one processor that encrypts is simulated: what it takes is in the encrypted loads' times."
         }
-        _ => " No host is simulated: service times are the drive's alone.",
+        _ => " No host is simulated: an I/O costs it no time.",
     }
 }
 

@@ -22,7 +22,10 @@ pub(crate) fn count(value: f64) -> String {
 
 /// `273 MB/s`.
 pub(crate) fn megabytes_per_second(value: f64) -> String {
-    format!("{} MB/s", significant(value))
+    match value {
+        0.0..0.005 if value > 0.0 => "under 0.01 MB/s".to_owned(),
+        _ => format!("{} MB/s", significant(value)),
+    }
 }
 
 /// `1,583.02 GB`, decimal, as the documents write it; less than that with its own unit.

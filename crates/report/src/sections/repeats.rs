@@ -79,7 +79,9 @@ fn view(
     (!panels.is_empty()).then(|| View {
         id: (*id).to_owned(),
         title: format!("Mean and deviation, {quantity}"),
-        text: "The line at the end of a bar reaches one standard deviation either way.".to_owned(),
+        text: "The figures that a gate looks at; the table has all. The line at the end of a bar reaches one \
+               standard deviation either way."
+            .to_owned(),
         more: false,
         panels,
     })
@@ -126,7 +128,14 @@ fn table(subjects: &Subjects<'_>, one: &Repeated<'_>) -> Table {
         }
         false => "",
     };
-    let text = text + by_the_model;
+    let is_time = |of: &FigureStatistics| of.figure.unit == Unit::Milliseconds;
+    let steps = match one.figures.iter().any(is_time) {
+        true => {
+            " Percentiles of times are told in steps of up to 0.8 %: a deviation of less is the step's."
+        }
+        false => "",
+    };
+    let text = text + steps + by_the_model;
     let title = match subjects.is_comparison() {
         true => format!("Figures with their deviation: {}", subjects.name(one.subject)),
         false => "Figures with their deviation".to_owned(),

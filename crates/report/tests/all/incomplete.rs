@@ -247,7 +247,8 @@ fn a_review_s_verdict_says_everything_once() {
     };
     let corners = drives::tiny(&Plan::Corners(corners), &dir.path().join("corners"));
     let both = vec![consistency(&dir.path().join("consistency"), 100, 0.0), corners.clone()];
-    for (runs, sentences) in [(vec![corners], &["Corners: "][..]), (both, &["Corners: ", "cliff"])]
+    for (runs, sentences) in
+        [(vec![corners], &["Corners: "][..]), (both, &["Corners: ", "cliff comes"])]
     {
         let planned = Some(vec!["corners", "consistency", "stutter"]);
         let text = verdict_text(&[Subject { runs, planned }]);

@@ -17,6 +17,17 @@ pub(crate) fn changed(rates: &[f64]) -> Option<(f64, f64)> {
     (first.min(last) < FALL * first.max(last)).then_some((first, last))
 }
 
+/// What the first of these seconds was and what the last third is on average, if that is less than half: what
+/// falls so soon is over before thirds can tell.
+pub(crate) fn fell_at_once(rates: &[f64]) -> Option<(f64, f64)> {
+    if rates.len() < SECONDS_MIN {
+        return None;
+    }
+    let last = &rates[rates.len() - rates.len() / 3..];
+    let last = last.iter().sum::<f64>() / last.len() as f64;
+    (2.0 * last < rates[0]).then_some((rates[0], last))
+}
+
 /// Numbers of I/Os that lie apart by less than so many of their standard deviations do so by chance, where
 /// arrivals are drawn.
 const CHANCE: f64 = 3.0;
@@ -27,4 +38,17 @@ pub(crate) fn may_be_chance(ios: &[u64]) -> bool {
     let [first, last] =
         [&ios[..third], &ios[ios.len() - third..]].map(|part| part.iter().sum::<u64>() as f64);
     (first - last).abs() <= CHANCE * (first + last).sqrt()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fall_that_thirds_do_not_show_is_seen_in_the_first_second() {
+        let rates = [&[7_616.0, 1_590.0][..], &[2_200.0; 28]].concat();
+        assert_eq!((changed(&rates), fell_at_once(&rates)), (None, Some((7_616.0, 2_200.0))));
+        assert_eq!(fell_at_once(&[&[3_000.0][..], &[2_200.0; 29]].concat()), None);
+        assert_eq!(fell_at_once(&[5_000.0, 1_000.0]), None, "too few to say");
+    }
 }

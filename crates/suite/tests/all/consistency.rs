@@ -73,7 +73,10 @@ fn the_cliff_comes_when_the_spare_area_is_used_up() {
     assert!(outcome.steady_iops.mean > 0.8 * bound, "{} below 80 %", outcome.steady_iops.mean);
     assert_eq!(
         record.warnings,
-        [Warning::Method(MethodWarning::TooShort { seconds: 60, window: 18 })]
+        [
+            Warning::Method(MethodWarning::CliffAtOnce { seconds: 1, fresh: outcome.fresh_iops }),
+            Warning::Method(MethodWarning::TooShort { seconds: 60, window: 18 })
+        ]
     );
 }
 

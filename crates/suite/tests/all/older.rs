@@ -110,7 +110,8 @@ fn forget_percentiles_of_few(again: &mut serde_json::Value, recorded: &mut serde
     }
 }
 
-/// What a run came to, without what its version did not keep.
+/// What a run came to, without what its version did not keep, or, as what saturation is at first, took over
+/// other seconds.
 fn as_then(record: &RunRecord) -> serde_json::Value {
     fn forget(value: &mut serde_json::Value) {
         match value {
@@ -118,6 +119,7 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
                 for added in [
                     "worst",
                     "ends",
+                    "first_iops",
                     "dirty_again",
                     "whole_clean",
                     "whole_dirty",

@@ -165,7 +165,7 @@ pub(super) fn windows<'a>(series: impl Iterator<Item = &'a Series<'a>>) -> &'sta
     names.dedup();
     match names[..] {
         [only] => only,
-        _ => "steady window, or the last part where there is none",
+        _ => "steady window (of those that have none, the last part)",
     }
 }
 

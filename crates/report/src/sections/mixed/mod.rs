@@ -82,6 +82,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             let busy = number::seconds(busy);
             format!("As a block device, {}, in the {busy} with I/O", served::speed(served))
         }
+        None if outcome.jobs.len() == 1 => "Job".to_owned(),
         None => "Jobs".to_owned(),
     };
     Some(format!("{what}: {}{more}.", first.join(", ")))

@@ -193,7 +193,7 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
     rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
                 at most, and a rise or fall of 10 % at most. Saturation at first is a minute's mean, or that of \
-                all of a shorter one; in the end, that of the last tenth.";
+                the first tenth if that is less; in the end, that of the last tenth.";
     let table =
         |rows| Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) };
     (!rows.is_empty()).then(|| table(rows))

@@ -28,9 +28,8 @@ pub enum WindowState {
 pub enum MethodWarning {
     /// Shorter than the method, on a part of a drive that is not tiny.
     #[error(
-        "A quick run: shorter than the method and, but for suites, on no more than the first 2 GiB of \
-         the drive. It shows that all works and how the pictures look; its figures are not those of \
-         the method."
+        "A quick run: shorter than the method and, but for suites, on no more than the first 2 GiB. \
+         Its figures are not those of the method."
     )]
     Quick,
     /// The drive's performance still changed in the window called steady.
@@ -103,6 +102,19 @@ pub enum MethodWarning {
         /// IOPS of the first second.
         first: f64,
         /// The median of ten.
+        fresh: f64,
+    },
+    /// It fell in the first second or at its end.
+    #[error(
+        "The write cliff came within the first {}: what is called fresh, {}, may have part of it in it. \
+         What the drive does erased may be more, and the cliff may come sooner.",
+        if *seconds == 1 { "second" } else { "two seconds" },
+        in_words(fresh.round(), "IOPS")
+    )]
+    CliffAtOnce {
+        /// By which second it was there.
+        seconds: u32,
+        /// The mean of those before.
         fresh: f64,
     },
     /// Too short for its percentiles.
@@ -189,7 +201,7 @@ pub enum MethodWarning {
     },
     /// What was to be measured at one rate had several.
     #[error(
-        "The rate changed while it was measured, {}: from {first} in the first third to {last} in the last. \
+        "The rate changed while it was measured, {}: from {first} at first to {last} in the end. \
          Figures there are means of both, and no speed of the drive.",
         match parts {
             1 => format!("in {most}"),

@@ -76,7 +76,11 @@ impl Warning {
     /// Whether it is about the rate that is called fresh and what is told by it, and about no other figure.
     pub fn is_of_fresh(&self) -> bool {
         match self {
-            Self::Method(MethodWarning::NotFresh { .. } | MethodWarning::FreshFell { .. }) => true,
+            Self::Method(
+                MethodWarning::NotFresh { .. }
+                | MethodWarning::FreshFell { .. }
+                | MethodWarning::CliffAtOnce { .. },
+            ) => true,
             Self::Method(MethodWarning::AtSpare { doubt, .. }) => doubt.is_of_fresh(),
             _ => false,
         }

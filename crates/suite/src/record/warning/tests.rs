@@ -48,6 +48,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "no-cliff"}),
         json!({"kind": "too-short", "seconds": 60, "window": 18}),
         json!({"kind": "not-fresh", "fill": 2.1, "first": 5.4}),
+        json!({"kind": "cliff-at-once", "seconds": 1, "fresh": 7776.0}),
         json!({"kind": "fresh-fell", "first": 13328.0, "fresh": 6315.0}),
         json!({"kind": "no-random-writes", "fill": {"written": "3GiB", "lasted": "12s"}}),
         json!({"kind": "at-spare", "percent": 25.0, "doubt": {"kind": "no-cliff"}}),

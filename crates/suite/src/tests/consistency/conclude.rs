@@ -76,6 +76,7 @@ pub(crate) fn conclude_phases(
     // A disk has no spare area to run out of.
     let has_not_fallen = cliff.is_none() && warm_fall.is_none() && !drive.rotational;
     let fell_from = fell_from(&iops, fresh_iops).filter(|_| has_not_fallen);
+    warnings.extend(cliff.and_then(|cliff| at_once(&iops, cliff, fresh_iops)));
     if let Some(first) = fell_from {
         warnings.push(Warning::Method(MethodWarning::FreshFell { first, fresh: fresh_iops }));
     } else if has_not_fallen && is_long {
@@ -133,6 +134,14 @@ fn not_fresh(fill: &[&Sample], torture: &[&Sample]) -> Option<MethodWarning> {
     let first = amplification(&torture[..FRESH_SECONDS.min(torture.len())])?;
     (fill > COPIED_IN_FILL && first > COPIED_AT_FIRST)
         .then_some(MethodWarning::NotFresh { fill, first })
+}
+
+/// Whether a cliff came so soon that what is called fresh may have part of it in it: a single second, or two of
+/// which the second is lower.
+fn at_once(iops: &[f64], cliff: usize, fresh: f64) -> Option<Warning> {
+    let is_so = cliff == 1 || (cliff == 2 && iops[1] < FALL * iops[0]);
+    let seconds = cliff as u32;
+    is_so.then_some(Warning::Method(MethodWarning::CliffAtOnce { seconds, fresh }))
 }
 
 /// The rate of the first second, if what is called fresh is so much less that it fell within these seconds.
@@ -241,6 +250,17 @@ mod tests {
         assert_eq!(doubt(1, 50), None, "a map of blocks has no other speed");
         let silent = Sample { nand_written_bytes: None, ..written(1) };
         assert_eq!(not_fresh(&[&silent], &[&silent]), None);
+    }
+
+    #[test]
+    fn a_cliff_that_may_be_part_of_what_is_called_fresh_is_a_doubt() {
+        let told = |first: &[f64]| {
+            let iops = [first, &[100.0; 60]].concat();
+            let (fresh, cliff) = cold(&iops);
+            at_once(&iops, cliff.unwrap(), fresh).is_some()
+        };
+        assert!(told(&[500.0]) && told(&[1000.0, 600.0]));
+        assert!(!told(&[1000.0, 1000.0]) && !told(&[1000.0, 1000.0, 300.0]));
     }
 
     /// Seconds as one of the smallest drives had them with a quarter of it unused.

@@ -6,9 +6,10 @@ use writecliff_measure::{Recording, Totals};
 use super::coefficients::{Coefficient, Coefficients};
 use super::outcome::{Limits, OfOperation, Outcome, Promise, Rung, State};
 use super::{CHECK, Plan, SETTLE, arrivals, keeps_up, phase, rung_phase};
+use crate::method::change::{changed, fell_at_once};
 use crate::method::estimate::is_hard_disk;
 use crate::method::loads::series;
-use crate::record::number::thousands;
+use crate::record::number::{in_words, thousands};
 use crate::record::rate::{LatencyFigures, Rate, iops_of, percentile};
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -41,6 +42,7 @@ pub(super) fn conclude(
     if fresh.is_none() && steady.is_none() {
         return (None, warnings);
     }
+    warnings.extend(hardly_fresh(recording));
     let random = rate(State::Steady, Coefficient::Rrandiops)
         .zip(rate(State::Steady, Coefficient::Wrandiops));
     let asked = Asked { plan, recording, percentile: Plan::percentile(drive) };
@@ -65,6 +67,16 @@ pub(super) fn conclude(
     });
     let outcome = Outcome { block: plan.block, fresh, steady, promise, rungs, limits };
     (Some(outcome), warnings)
+}
+
+/// Where the fresh drive's random writes fell within their first seconds: most of the rate that is called fresh
+/// is then past the cliff.
+fn hardly_fresh(recording: &Recording) -> Option<Warning> {
+    let most = phase(State::Fresh, Coefficient::Wrandiops);
+    let rates = iops_of(recording.series(&most));
+    let (first, last) = fell_at_once(&rates).filter(|_| changed(&rates).is_none())?;
+    let [first, last] = [first, last].map(|iops| in_words(iops.round(), "IOPS"));
+    Some(Warning::Method(MethodWarning::Changed { parts: 1, most, first, last }))
 }
 
 /// What is asked of the seconds of shares of the model.

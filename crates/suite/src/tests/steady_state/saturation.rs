@@ -33,7 +33,7 @@ pub struct Saturation {
     pub written: Bytes,
     /// In what time.
     pub took: Nanos,
-    /// IOPS of the first minute, or of all of a shorter one.
+    /// IOPS of the first minute, or of the first tenth of less than ten.
     pub first_iops: f64,
     /// IOPS of the last tenth.
     pub last_iops: f64,
@@ -51,8 +51,9 @@ pub(super) fn conclude(by_series: &BySeries<'_>) -> Option<Saturation> {
 fn saturated(samples: &[&Sample]) -> Option<Saturation> {
     let totals = |samples: &[&Sample]| Totals::of(samples.iter().copied());
     let rate = |samples: &[&Sample]| Rate::of(&totals(samples));
-    let first = rate(&samples[..samples.len().min(60)])?;
-    let last = rate(&samples[samples.len() - samples.len().div_ceil(10)..])?;
+    let tenth = samples.len().div_ceil(10);
+    let first = rate(&samples[..tenth.min(60)])?;
+    let last = rate(&samples[samples.len() - tenth..])?;
     let all = totals(samples);
     Some(Saturation {
         written: all.written,
