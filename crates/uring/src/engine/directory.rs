@@ -11,7 +11,9 @@ use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use rustix::fs::{FallocateFlags, FlockOperation, StatVfsMountFlags, fallocate, flock};
+use rustix::fs::{
+    Advice, FallocateFlags, FlockOperation, StatVfsMountFlags, fadvise, fallocate, flock,
+};
 use writecliff_device::{
     Bytes, Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, ErrorKind,
     InFlight, Io, Layout, LogWrites, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome, Status,
@@ -213,6 +215,13 @@ fn begin_anew(file: &File, layout: Layout, size: Bytes, watch: PrepareWatch<'_>)
     file.sync_all()
 }
 
+/// Has the page cache forget a file whose pages are all written: those that large writes laid out lie there in
+/// pieces of their size, and every small write into such a piece looks at all of it. A log that a database
+/// writes has none.
+fn forget_cached(file: &File) -> io::Result<()> {
+    Ok(fadvise(file, 0, None, Advice::DontNeed)?)
+}
+
 /// What a directory is on.
 #[derive(Debug, PartialEq)]
 struct FileSystem {
@@ -329,6 +338,7 @@ impl Device for DirectoryDevice {
             true => self.file.sync_all(),
             false => begin_anew(&self.file, log.layout, self.info.capacity, watch),
         };
+        let laid_out = laid_out.and_then(|()| forget_cached(&self.file));
         match laid_out {
             Ok(()) => Ok(Some(in_flight(log.committers))),
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => Ok(None),
@@ -438,6 +448,33 @@ mod tests {
         assert_eq!(fs::metadata(&path).unwrap().len(), PART as u64);
         drop(device);
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn a_log_that_was_laid_out_lies_in_no_cache() {
+        let directory = tempfile::TempDir::new().unwrap();
+        let mut device =
+            DirectoryDevice::create(directory.path(), Bytes(3 * PART as u64), &options()).unwrap();
+        if device.info.stands_on.iter().any(|system| system == "tmpfs") {
+            println!("SKIPPED: all of a tmpfs is cache");
+            return;
+        }
+        let durability = writecliff_device::Durability::Flushed;
+        let layout = Layout::Overwritten;
+        let log = LogWrites { layout, durability, committers: 1, begins_anew: false };
+        device.prepare_log(log, &mut |_| ControlFlow::Continue(())).unwrap();
+        let mut page = [0; 4096];
+        for place in [0, PART as u64, 3 * PART as u64 - 4096] {
+            let mut buffers = [std::io::IoSliceMut::new(&mut page)];
+            // Reads nothing that the drive has to be asked for.
+            let cached = rustix::io::preadv2(
+                &device.file,
+                &mut buffers,
+                place,
+                rustix::io::ReadWriteFlags::NOWAIT,
+            );
+            assert!(cached.is_err(), "{place}: {cached:?}");
+        }
     }
 
     #[test]
