@@ -200,6 +200,8 @@ fn an_interrupted_job_says_so() {
     assert_eq!(record.status, Status::Interrupted);
     let cut = |warning: &&Warning| matches!(warning, Warning::Job(JobWarning::JobCutShort { .. }));
     assert!(record.warnings.iter().any(|warning| cut(&warning)), "{:?}", record.warnings);
+    let of_nothing = Warning::Job(JobWarning::ReadsNothing);
+    assert!(record.warnings.contains(&of_nothing), "{:?}", record.warnings);
 }
 
 #[test]

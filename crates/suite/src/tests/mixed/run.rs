@@ -36,14 +36,18 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
             session.warn(JobWarning::TrimsHoldUp);
         }
-        let wrote = run_group(plan, &group, capacity, session)?;
-        let Some(before) = &mut written else { continue };
-        if let Some(doubt) = reads_unwritten(before, &group, wrote, capacity) {
-            session.warn(doubt);
-            written = None;
-        } else {
-            before.extend(Written::by(&group, wrote, capacity));
+        let ran = run_group(plan, &group, capacity, session);
+        // Of a group that was broken off its reads are doubted as well, as if nothing had been written beside.
+        let wrote = ran.as_ref().map_or(Bytes::ZERO, |wrote| *wrote);
+        if let Some(before) = &mut written {
+            if let Some(doubt) = reads_unwritten(before, &group, wrote, capacity) {
+                session.warn(doubt);
+                written = None;
+            } else {
+                before.extend(Written::by(&group, wrote, capacity));
+            }
         }
+        ran?;
     }
     Ok(())
 }
