@@ -42,6 +42,7 @@ impl Served {
             out: None,
             load: None,
             lying_flush: false,
+            shorn_writes: false,
             socket: directory.path().join("socket"),
             listen: None,
             listen_to_all: false,

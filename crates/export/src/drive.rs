@@ -103,6 +103,15 @@ pub(crate) struct Done<T> {
     pub(crate) answer: Result<Answer, Errno>,
 }
 
+/// What drives that are sold do with data that were not safe, and no drive should.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Flaws {
+    /// It answers flushes and forced writes as if they had been done.
+    pub(crate) lies: bool,
+    /// A power cut leaves pages that it loses new in their first sectors.
+    pub(crate) shears: bool,
+}
+
 /// A model, its data, and what is asked of both.
 pub(crate) struct Drive<T> {
     model: Box<dyn Model>,
@@ -149,10 +158,12 @@ struct Command {
 
 impl<T> Drive<T> {
     /// A model that has been prepared, with the data that it holds.
-    pub(crate) fn new(mut model: Box<dyn Model>, store: Store, lies: bool) -> Self {
+    pub(crate) fn new(mut model: Box<dyn Model>, store: Store, flaws: Flaws) -> Self {
+        let Flaws { lies, shears } = flaws;
         let at_power_cut = model.expect_power_cuts();
         let unit = model.unit().0;
-        let undo = (at_power_cut == AtPowerCut::LosesWhatIsVolatile).then(|| Undo::new(unit));
+        let undo =
+            (at_power_cut == AtPowerCut::LosesWhatIsVolatile).then(|| Undo::new(unit, shears));
         Self {
             model,
             store,

@@ -25,7 +25,7 @@ fn drive(profile: SsdProfile, prepared: Prepared, lies: bool) -> Drive<u64> {
     let store = Store::in_memory(model.info().capacity).unwrap();
     let go_on = &mut |_| std::ops::ControlFlow::Continue(());
     prepare(&mut *model, &store, prepared, 1, go_on).unwrap();
-    Drive::new(model, store, lies)
+    Drive::new(model, store, Flaws { lies, shears: false })
 }
 
 fn request(work: Work, offset: u64, length: u64) -> Request {
@@ -101,6 +101,49 @@ fn writes_take_what_the_model_takes_for_them_by_itself_to_the_nanosecond() {
     let sum = |part: &[Nanos]| part.iter().map(|time| time.0).sum::<u64>();
     let (first, last) = (sum(&exported[..2000]), sum(&exported[WRITES - 2000..]));
     assert!(last > 3 * first, "there was a cliff between: {first}, {last}");
+}
+
+/// Pages whose second version was lost: how many first sectors of each have it all the same.
+fn sectors_left_of_what_is_lost(shears: bool) -> BTreeMap<usize, usize> {
+    let profile = ssd("tiny");
+    let mut model = Profile::Ssd(Box::new(profile)).build("sim:under-test");
+    let store = Store::in_memory(model.info().capacity).unwrap();
+    let go_on = &mut |_| std::ops::ControlFlow::Continue(());
+    prepare(&mut *model, &store, Prepared::Purged, 1, go_on).unwrap();
+    let mut drive = Drive::new(model, store, Flaws { lies: false, shears });
+    const PAGES: u64 = 64;
+    for page in 0..PAGES {
+        write(&mut drive, page * PAGE, &[1; PAGE as usize]);
+    }
+    assert_eq!(ask(&mut drive, request(Work::Flush, 0, 0)), Ok(Answer::Done));
+    let mut left = BTreeMap::new();
+    for _ in 0..20 {
+        let mut lost = 0;
+        while lost == 0 {
+            for page in 0..PAGES {
+                write(&mut drive, page * PAGE, &[2; PAGE as usize]);
+            }
+            lost = cut(&mut drive);
+        }
+        for page in 0..PAGES {
+            let data = read(&mut drive, page * PAGE, PAGE);
+            let new = data.iter().take_while(|byte| **byte == 2).count();
+            assert!(data[new..].iter().all(|byte| *byte == 1), "new first, then old");
+            assert_eq!(new % 512, 0, "whole sectors");
+            *left.entry(new / 512).or_default() += 1;
+            write(&mut drive, page * PAGE, &[1; PAGE as usize]);
+        }
+        assert_eq!(ask(&mut drive, request(Work::Flush, 0, 0)), Ok(Answer::Done));
+    }
+    left
+}
+
+#[test]
+fn shorn_writes_are_pages_with_new_sectors_before_old_ones_and_only_where_they_were_asked_for() {
+    let whole = sectors_left_of_what_is_lost(false);
+    assert!(whole.keys().all(|sectors| [0, 8].contains(sectors)) && whole[&0] > 0, "{whole:?}");
+    let shorn = sectors_left_of_what_is_lost(true);
+    assert!((1..8).all(|sectors| shorn.contains_key(&sectors)), "{shorn:?}");
 }
 
 #[test]
@@ -625,7 +668,7 @@ fn an_array_gives_back_what_was_written_to_it() {
         let model = drive.simulated().unwrap().build(name).unwrap();
         let store = Store::in_memory(model.info().capacity).unwrap();
         let trims = model.info().trim;
-        let mut drive = Drive::new(model, store, false);
+        let mut drive = Drive::new(model, store, Flaws::default());
         assert_eq!(drive.at_power_cut(), AtPowerCut::NotModelled);
         let mut random = Xoshiro256PlusPlus::seed_from_u64(seed as u64);
         let sectors = 4096;

@@ -18,7 +18,7 @@ use crate::caller::Caller;
 use crate::client::Stream;
 use crate::clock::Speed;
 use crate::connection;
-use crate::drive::Drive;
+use crate::drive::{Drive, Flaws};
 use crate::error::ExportError;
 use crate::live::Live;
 use crate::null::Null;
@@ -34,7 +34,7 @@ const PAGE: Bytes = Bytes::from_kib(4);
 /// Reads of 4 KiB, one at a time.
 pub(crate) fn measure(by_tcp: bool) -> Result<Floor, ExportError> {
     let store = Store::in_memory(Null::CAPACITY)?;
-    let drive = Drive::new(Box::new(Null::new()), store, false);
+    let drive = Drive::new(Box::new(Null::new()), store, Flaws::default());
     let live = Arc::new(Live::new("null".to_owned(), drive, Speed::REAL, None, None));
     let (ours, theirs) = if by_tcp { tcp()? } else { unix()? };
     let pacer = live.begin()?;

@@ -21,7 +21,7 @@ use crate::client::Stream;
 use crate::clock::Speed;
 use crate::connection;
 use crate::control::{self, control_socket};
-use crate::drive::Drive;
+use crate::drive::{Drive, Flaws};
 use crate::error::ExportError;
 use crate::floor;
 use crate::live::Live;
@@ -63,6 +63,8 @@ pub struct Settings {
     pub load: Option<String>,
     /// Flushes and forced writes are answered as if they had been done: such drives are sold.
     pub lying_flush: bool,
+    /// Of pages that a power cut loses, the first sectors may be new and the others old.
+    pub shorn_writes: bool,
     /// A unix socket for clients; what controls the server has the same name with `.ctl` behind it.
     pub socket: PathBuf,
     /// An address to listen on instead; then only control has a socket.
@@ -337,5 +339,6 @@ fn prepared<T>(
         StoreAt::File(path) => Store::at(path, model.info())?,
     };
     prepare(&mut *model, &store, settings.prepared, settings.seed, go_on)?;
-    Ok(Drive::new(model, store, settings.lying_flush))
+    let flaws = Flaws { lies: settings.lying_flush, shears: settings.shorn_writes };
+    Ok(Drive::new(model, store, flaws))
 }

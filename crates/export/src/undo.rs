@@ -10,6 +10,7 @@ use std::io;
 use std::iter::repeat;
 use std::ops::Range;
 
+use writecliff_device::split_mix;
 use writecliff_sim::{LostUnit, Model};
 
 use crate::store::Store;
@@ -17,6 +18,9 @@ use crate::wire::reply::is_zero;
 
 /// So many versions are kept before anybody looks which of them are needed.
 const KEPT_MIN: usize = 1024;
+
+/// What is written of a unit at once.
+const SECTOR: u64 = 512;
 
 /// What a unit held; zeros if `None`.
 type Version = Option<Box<[u8]>>;
@@ -30,11 +34,24 @@ pub(crate) struct Undo {
     look_at: usize,
     /// What was read last, for its room.
     read: Vec<u8>,
+    /// Of a unit that is lost, its first sectors may stay as its newest write has them: *shorn writes*, which
+    /// Zheng and others found of drives on sale ("Understanding the Robustness of SSDs under Power Fault",
+    /// FAST 2013).
+    shears: bool,
+    /// Power cuts until now.
+    cuts: u64,
 }
 
 impl Undo {
-    pub(crate) fn new(unit: u64) -> Self {
-        Self { unit, versions: BTreeMap::new(), kept: 0, look_at: KEPT_MIN, read: Vec::new() }
+    pub(crate) fn new(unit: u64, shears: bool) -> Self {
+        let (versions, kept, look_at) = (BTreeMap::new(), 0, KEPT_MIN);
+        Self { unit, versions, kept, look_at, read: Vec::new(), shears, cuts: 0 }
+    }
+
+    /// How many bytes of a lost unit stay new; never all.
+    fn shorn(&self, unit: u32) -> u64 {
+        let chance = split_mix(self.cuts << 32 | u64::from(unit));
+        if self.shears { chance % (self.unit / SECTOR) * SECTOR } else { 0 }
     }
 
     /// Keeps what these units hold before they are written. They are read together: that is one call of the
@@ -86,11 +103,19 @@ impl Undo {
             assert!(place.is_some(), "unit {unit} has lost {writes} writes of {}", versions.len());
             let before = place.and_then(|place| versions[place].as_deref());
             let offset = u64::from(*unit) * self.unit;
-            match before.filter(|_| *held_before) {
+            if !held_before {
+                store.discard(offset, self.unit)?;
+                continue;
+            }
+            let mut new = vec![0; self.shorn(*unit) as usize];
+            store.read(offset, &mut new)?;
+            match before {
                 Some(data) => store.write(offset, data)?,
                 None => store.discard(offset, self.unit)?,
             }
+            store.write(offset, &new)?;
         }
+        self.cuts += 1;
         self.versions.clear();
         (self.kept, self.look_at) = (0, KEPT_MIN);
         Ok(())

@@ -69,6 +69,11 @@ pub(crate) struct ExportArguments {
     /// Let the drive answer flushes and forced writes without doing them, as some that are sold do
     #[arg(long)]
     lying_flush: bool,
+
+    /// Leave pages that a power cut loses new in their first sectors and old in the others, as some drives that
+    /// are sold do
+    #[arg(long)]
+    shorn_writes: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -204,6 +209,7 @@ fn settings(arguments: &ExportArguments) -> Settings {
         out: arguments.out.clone(),
         load: arguments.load.as_deref().map(printable),
         lying_flush: arguments.lying_flush,
+        shorn_writes: arguments.shorn_writes,
         drives,
     }
 }
@@ -263,7 +269,8 @@ fn state_of(arguments: &ExportArguments) -> String {
     let state = arguments.prepare.to_possible_value();
     let state = state.map_or_else(String::new, |state| state.get_name().to_owned());
     let lies = if arguments.lying_flush { ", lying about flushes" } else { "" };
-    format!("{state}, {time}, {data}{lies}")
+    let shears = if arguments.shorn_writes { ", shearing lost writes" } else { "" };
+    format!("{state}, {time}, {data}{lies}{shears}")
 }
 
 /// Commands of the clients that people have.

@@ -74,6 +74,7 @@ pub(crate) fn settings(directory: &Path) -> Settings {
         seed: 1,
         speed: Speed::Free,
         lying_flush: false,
+        shorn_writes: false,
         trace: None,
         out: None,
         load: None,
