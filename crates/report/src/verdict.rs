@@ -91,7 +91,7 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
 fn in_doubt(is_doubtful: bool, sentence: Sentence) -> Sentence {
     match is_doubtful {
         true => Sentence {
-            text: format!("{} In doubt; the doubts told here say why.", sentence.text),
+            text: format!("{} This test has doubts, which are told here.", sentence.text),
             ..sentence
         },
         false => sentence,
