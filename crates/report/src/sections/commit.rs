@@ -35,8 +35,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
              and, to compare, with neither. The drive below is as it is."
         }
         false => {
-            "Writes to a log, each with the flush that makes it durable, or forced, and, to compare, with neither: on the fresh drive, on the full \
-             one, beside a writer of pages until the drive is steady (a magnetic disk for a while, since it has \
+            "Writes to a log, each with the flush that makes it durable, or forced, and, to compare, with neither: \
+             on the fresh drive, on the full one, beside a writer of pages until the drive is steady (a magnetic disk for a while, since it has \
              nothing to become steady to), and then again."
         }
     };

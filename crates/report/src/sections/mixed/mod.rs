@@ -5,7 +5,7 @@ mod served;
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
-use writecliff_suite::mixed::{OperationFigures, Outcome, Plan};
+use writecliff_suite::mixed::{JobFigures, OperationFigures, Outcome, Plan};
 
 use super::{
     Answer, Latency, answers, number_row, per_drive, ranked_bars, service_times, table_of,
@@ -62,20 +62,24 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
-    let streams = outcome.jobs.iter().flat_map(|job| {
-        let count = job.operations().count();
-        job.operations().enumerate().map(move |(index, (operation, figures))| {
-            // Of all that the job does together.
-            let held = job.held.as_ref().filter(|_| index + 1 == count);
-            let held = held.map(|held| format!(" ({held})")).unwrap_or_default();
-            format!("{} {operation} {}{held}", job.name, in_words(figures))
-        })
-    });
-    let streams: Vec<String> = streams.collect();
-    // More is a table, not a sentence.
+    // More is a table, not a sentence; a job is told whole, with what held it back.
     const MAX: usize = 4;
-    let more = if streams.len() > MAX { ", and more" } else { "" };
-    let first = streams.get(..streams.len().min(MAX)).filter(|first| !first.is_empty())?;
+    let mut told = 0;
+    let is_told = |job: &&JobFigures| {
+        told += job.operations().count();
+        told <= MAX
+    };
+    let in_sentence = |job: &JobFigures| {
+        let held = job.held.as_ref().map(|held| format!(" ({held})")).unwrap_or_default();
+        let all = job.operations();
+        let all = all.map(|(name, figures)| format!("{} {name} {}", job.name, in_words(figures)));
+        all.collect::<Vec<_>>().join(", ") + &held
+    };
+    let first: Vec<String> = outcome.jobs.iter().take_while(is_told).map(in_sentence).collect();
+    let more = if first.len() < outcome.jobs.len() { ", and more" } else { "" };
+    if first.is_empty() {
+        return None;
+    }
     let what = match &outcome.served {
         Some(served) => {
             let busy = outcome.jobs.iter().map(|job| job.seconds).fold(0.0, f64::max);
