@@ -3,8 +3,12 @@
 //! changed, and tests that reviews did not have before. Arguments: the file, and `--all` to review
 //! every drive again: when the model has changed.
 
+use std::num::NonZero;
 use std::path::Path;
 use std::process::ExitCode;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 use std::time::Instant;
 
 use writecliff::suite::TestEntry;
@@ -32,30 +36,79 @@ fn main() -> ExitCode {
 }
 
 fn make(file: &Path, reviews_all: bool) -> Result<(), String> {
-    let begun = Instant::now();
     let text = if file.exists() { std::fs::read_to_string(file) } else { Ok(String::new()) };
     let before = Catalogue::parse(&text.map_err(|error| error.to_string())?)?;
     let drives = writecliff::sim::catalogue();
-    let tests = Review::choose(&[], &[]).map_err(|error| error.to_string())?;
-    let (mut catalogue, nothing) = (Catalogue::default(), Catalogue::default());
-    for (index, drive) in drives.iter().enumerate() {
-        let kept = if !reviews_all && is_todays(&before, drive)? { &before } else { &nothing };
-        let has: Vec<&str> = kept.tests_of(drive).collect();
-        let missing: Vec<&TestEntry> =
-            tests.iter().copied().filter(|test| !has.contains(&test.name)).collect();
-        if missing.is_empty() {
-            catalogue.copy(drive, &[&before]);
-            continue;
+    let work = Work { file, before, reviews_all, begun: Instant::now(), drives: &drives };
+    let reviewed = Mutex::new(vec![None; drives.len()]);
+    let next = AtomicUsize::new(0);
+    let workers = thread::available_parallelism().map_or(1, NonZero::get);
+    thread::scope(|scope| {
+        let worker = || work.go_on(&next, &reviewed);
+        let workers: Vec<_> = (0..workers).map(|_| scope.spawn(worker)).collect();
+        workers.into_iter().try_for_each(|worker| worker.join().expect("a worker does not panic"))
+    })?;
+    let reviewed = reviewed.into_inner().expect("no worker panicked");
+    write_text(file, &work.whole(&reviewed).text()).map_err(|error| error.to_string())
+}
+
+/// What is to be done, for all who do it.
+struct Work<'a> {
+    file: &'a Path,
+    before: Catalogue,
+    reviews_all: bool,
+    begun: Instant,
+    drives: &'a [&'a str],
+}
+
+/// What was found of each drive; `None` as long as it is as before.
+type Reviewed = Vec<Option<Catalogue>>;
+
+impl Work<'_> {
+    /// Takes the next drive until none is left. What was done is kept if it is broken off.
+    fn go_on(&self, next: &AtomicUsize, reviewed: &Mutex<Reviewed>) -> Result<(), String> {
+        while let Some((index, drive)) = self.take(next) {
+            let Some(found) = self.bring_up(drive)? else { continue };
+            let mut reviewed = reviewed.lock().expect("no worker panicked");
+            reviewed[index] = Some(found);
+            let done = reviewed.iter().flatten().count();
+            write_text(self.file, &self.whole(&reviewed).text())
+                .map_err(|error| error.to_string())?;
+            println!("{done} drives, {} s: {drive}", self.begun.elapsed().as_secs());
         }
-        catalogue.copy(drive, &[&review(drive, &missing)?, kept]);
-        // What was done is kept if it is broken off, and so is what has not come up yet.
-        let mut whole = catalogue.clone();
-        drives[index + 1..].iter().for_each(|later| whole.copy(later, &[&before]));
-        write_text(file, &whole.text()).map_err(|error| error.to_string())?;
-        let (done, seconds) = (index + 1, begun.elapsed().as_secs());
-        println!("{done} of {} drives, {seconds} s: {drive}", drives.len());
+        Ok(())
     }
-    write_text(file, &catalogue.text()).map_err(|error| error.to_string())
+
+    fn take(&self, next: &AtomicUsize) -> Option<(usize, &str)> {
+        let index = next.fetch_add(1, Ordering::Relaxed);
+        Some((index, self.drives.get(index)?))
+    }
+
+    /// A drive with the tests that it lacks; `None` if it lacks none.
+    fn bring_up(&self, drive: &str) -> Result<Option<Catalogue>, String> {
+        let nothing = Catalogue::default();
+        let is_kept = !self.reviews_all && is_todays(&self.before, drive)?;
+        let kept = if is_kept { &self.before } else { &nothing };
+        let has: Vec<&str> = kept.tests_of(drive).collect();
+        let tests = Review::choose(&[], &[]).map_err(|error| error.to_string())?;
+        let missing: Vec<&TestEntry> =
+            tests.into_iter().filter(|test| !has.contains(&test.name)).collect();
+        if missing.is_empty() {
+            return Ok(None);
+        }
+        let mut found = Catalogue::default();
+        found.copy(drive, &[&review(drive, &missing)?, kept]);
+        Ok(Some(found))
+    }
+
+    /// All drives, in their order.
+    fn whole(&self, reviewed: &Reviewed) -> Catalogue {
+        let mut whole = Catalogue::default();
+        for (drive, found) in self.drives.iter().zip(reviewed) {
+            whole.copy(drive, &[found.as_ref().unwrap_or(&self.before)]);
+        }
+        whole
+    }
 }
 
 /// Whether a drive was reviewed by this version with the profile that it has now.

@@ -34,8 +34,14 @@ pub fn summary(fleet: &Fleet, services: &[(&Variant, Service)]) -> String {
 }
 
 fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
-    let variants: Vec<FleetPart> =
+    let mut variants: Vec<FleetPart> =
         services.iter().map(|(variant, service)| part(variant, service)).collect();
+    if let [(first, _), others @ ..] = services {
+        for (part, (variant, _)) in variants[1..].iter_mut().zip(others) {
+            let is_same = variant.fleet.load == first.fleet.load;
+            part.doubts.extend((!is_same).then(|| other_load(&first.name)));
+        }
+    }
     FleetPage {
         title: fleet.title.clone().unwrap_or_else(|| "A fleet of simulated drives".to_owned()),
         lead: lead(services),
@@ -43,6 +49,14 @@ fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
         limit_ns: fleet.limit.0,
         variants,
     }
+}
+
+/// What the drives of a variant cannot be judged by.
+fn other_load(than: &str) -> String {
+    format!(
+        "Another load than that of '{than}' is asked of it: what is better or worse here may be the load's, and \
+         not the drives'."
+    )
 }
 
 /// How many drives, and what is asked of them.

@@ -414,6 +414,13 @@ impl SsdProfile {
                 format!("{copies} pages is none, or pacing is neither proportional nor smooth");
             return Some(("gc.copies_max", reason));
         }
+        if self.gc.batch == 0 || (self.gc.batch > 1 && self.firmware.copy_time == Nanos::ZERO) {
+            let reason =
+                "a batch is at least one page, and of more than one what holds the host up is \
+                          firmware.copy_time, which is zero"
+                    .to_owned();
+            return Some(("gc.batch", reason));
+        }
         if u64::from(self.gc.idle_free) > most {
             let reason = format!("{} free superblocks is more than {most}", self.gc.idle_free);
             return Some(("gc.idle_free", reason));

@@ -248,6 +248,10 @@ pub struct Gc {
     /// superblocks are free. `None`: no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies_max: Option<u32>,
+    /// Pages copied in one go: copies that are due wait until they are so many, and then the host's next
+    /// program waits for all of them. One: each is copied as soon as it is due.
+    #[serde(default = "one", skip_serializing_if = "is_one")]
+    pub batch: u32,
     /// Pages (mapping units) copied for each page that the host writes, while collecting; with
     /// proportional pacing it follows from the victim.
     #[serde(default = "one")]

@@ -51,7 +51,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         &[reads],
     );
     if !watts.lines.is_empty() {
-        let names = ("idle-power", power, "Mean of the last second.");
+        let names = (
+            "idle-power",
+            power,
+            "Mean of the last second, or of the whole rest where that is shorter.",
+        );
         views.extend(curves::views(subjects, names, &x, "watts", CONDITIONS, &[watts]));
     }
     let tables = match &answers[..] {

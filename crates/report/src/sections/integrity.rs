@@ -42,7 +42,18 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     }
     Some(match (outcome.bad(), outcome.finished) {
         (0, true) => {
-            format!("Every block came back as written: {} {compared}.", count(outcome.checks))
+            let earlier = match outcome.not_flushed {
+                0 => "",
+                _ => ", or in the earlier version where that may be",
+            };
+            let anything = match outcome.anything {
+                0 => String::new(),
+                trimmed => format!(" {} more were trimmed, and may hold anything.", count(trimmed)),
+            };
+            format!(
+                "Every block came back as written{earlier}: {} {compared}.{anything}",
+                count(outcome.checks)
+            )
         }
         (0, false) => format!(
             "Every block that was compared came back as written, but the run ended before all were: \

@@ -103,22 +103,25 @@ const DOUBTS_TOLD: usize = 10;
 /// Every kind of doubt once, with the number of points that it is about; those about the most first. Of
 /// doubts that differ by their numbers the first is told.
 fn doubts(sweep: &SweepTable) -> Vec<String> {
-    let mut kinds: Vec<(String, Vec<&str>)> = Vec::new();
-    for doubt in sweep.doubts.iter().flatten() {
-        let kind = doubt.replace(|c: char| c.is_ascii_digit() || c == '.', "");
-        match kinds.iter_mut().find(|(known, _)| *known == kind) {
-            Some((_, said)) => said.push(doubt),
-            None => kinds.push((kind, vec![doubt])),
+    let mut kinds: Vec<(String, Vec<(usize, &str)>)> = Vec::new();
+    for (point, doubts) in sweep.doubts.iter().enumerate() {
+        for doubt in doubts {
+            let kind = doubt.replace(|c: char| c.is_ascii_digit() || c == '.', "");
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, said)) => said.push((point, doubt)),
+                None => kinds.push((kind, vec![(point, doubt)])),
+            }
         }
     }
-    kinds.sort_by_key(|(_, said)| std::cmp::Reverse(said.len()));
+    let points = |said: &[(usize, &str)]| said.chunk_by(|a, b| a.0 == b.0).count();
+    kinds.sort_by_key(|(_, said)| std::cmp::Reverse(points(said)));
     let told = kinds.iter().take(DOUBTS_TOLD).map(|(_, said)| {
-        let of = match said.len() == sweep.points {
-            true => "All points".to_owned(),
-            false => format!("{} of {} points", said.len(), sweep.points),
+        let of = match points(said) {
+            all if all == sweep.points => "All points".to_owned(),
+            some => format!("{some} of {} points", sweep.points),
         };
-        let is_one = said.iter().all(|doubt| *doubt == said[0]);
-        format!("{of}{}: {}", if is_one { "" } else { ", the first of them" }, said[0])
+        let is_one = said.iter().all(|(_, doubt)| *doubt == said[0].1);
+        format!("{of}{}: {}", if is_one { "" } else { ", the first of them" }, said[0].1)
     });
     let more = kinds.len().saturating_sub(DOUBTS_TOLD);
     let more = (more > 0).then(|| format!("{more} more kinds of doubts are in the table of rows."));

@@ -5,6 +5,8 @@ use writecliff_device::{Bytes, Nanos, Operation};
 use writecliff_measure::{OfJob, Stream};
 use writecliff_workload::{Blocks, Job, Mix, Order, Pace, Sizes};
 
+use crate::record::warning::{MethodWarning, Warning};
+
 /// Reads and writes of one size, anywhere or in order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Load {
@@ -89,4 +91,20 @@ pub(crate) fn plural(operation: Operation) -> &'static str {
         Operation::Trim => "trims",
         Operation::Flush => "flushes",
     }
+}
+
+/// With fewer I/Os for each in flight, those still under way at the end matter.
+const IOS_EACH: u64 = 4;
+/// Fewer make no rate.
+const IOS_LEAST: u64 = 30;
+
+/// The doubt about the part with the fewest I/Os for what was in flight, if they are too few: of each its name,
+/// I/Os completed, and how many were in flight.
+pub(crate) fn few_ios(parts: impl Iterator<Item = (String, u64, usize)>) -> Option<Warning> {
+    let needed = |queue_depth: usize| IOS_LEAST.max(IOS_EACH * queue_depth as u64);
+    let share = |ios: u64, queue_depth| ios as f64 / needed(queue_depth) as f64;
+    let few = parts.filter(|(_, ios, queue_depth)| *ios < needed(*queue_depth));
+    let (part, ios, queue_depth) =
+        few.min_by(|a, b| share(a.1, a.2).total_cmp(&share(b.1, b.2)))?;
+    Some(Warning::Method(MethodWarning::FewIos { part, ios, queue_depth }))
 }

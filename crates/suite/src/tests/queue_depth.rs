@@ -14,7 +14,7 @@ use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
     IN_FLIGHT_MAX, PlanError, check_block, check_duration, check_list, check_percents, listed, used,
 };
-use crate::method::loads::Load;
+use crate::method::loads::{Load, few_ios};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, few, quick_span};
 use crate::method::seed::seed_of;
@@ -255,6 +255,12 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             loads.push(LoadFigures { load, depths });
         }
     }
+    let counted =
+        loads.iter().flat_map(|of| of.depths.iter().map(|depth| (of.load, depth.queue_depth)));
+    warnings.extend(few_ios(counted.map(|(load, depth)| {
+        let ios = Totals::of(recording.series(&phase(load, depth))).ios;
+        (phase(load, depth), ios, depth)
+    })));
     ((!loads.is_empty()).then_some(Outcome { loads }), warnings)
 }
 

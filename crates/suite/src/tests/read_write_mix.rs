@@ -13,7 +13,7 @@ use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, check_percents, listed, used,
 };
-use crate::method::loads::{Load, series};
+use crate::method::loads::{Load, few_ios, series};
 use crate::method::overrides::{Choice, Overrides};
 use crate::method::quick::{QUICK_MEASUREMENT, QUICK_TORTURE, few, quick_span};
 use crate::method::seed::seed_of;
@@ -422,6 +422,10 @@ fn conclude(
             None => ended(name),
         }
     }
+    warnings.extend(few_ios(mixes.iter().map(|mix| {
+        let of = |operation| Totals::of(recording.series(&series(&mix.load.name(), operation))).ios;
+        (mix.load.name(), mix.load.operations().map(of).sum(), plan.queue_depth)
+    })));
     ((!mixes.is_empty()).then_some(Outcome { mixes, beside }), warnings)
 }
 

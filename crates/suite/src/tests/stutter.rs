@@ -27,6 +27,8 @@ const USE: &str = "use";
 pub const SMALL_WRITES: &str = "small-writes";
 /// The series of the stream.
 const BACKGROUND: &str = "background";
+/// It kept no pace below this share of it.
+const BACKGROUND_LEAST: f64 = 0.9;
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -282,6 +284,11 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             planned: plan.duration,
             until_steady: false,
         }));
+    }
+    let asked = plan.background_rate.0 as f64 / 1e6;
+    if background < BACKGROUND_LEAST * asked {
+        let done = background;
+        warnings.push(Warning::Method(MethodWarning::BackgroundFellBehind { asked, done }));
     }
     (Some(outcome), warnings)
 }

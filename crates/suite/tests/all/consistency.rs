@@ -70,7 +70,8 @@ fn the_cliff_comes_when_the_spare_area_is_used_up() {
     let amplification = outcome.steady_write_amplification.unwrap();
     let bound = array / amplification;
     assert!(outcome.steady_iops.mean < bound, "{} above {bound}", outcome.steady_iops.mean);
-    assert!(outcome.steady_iops.mean > 0.8 * bound, "{} below 80 %", outcome.steady_iops.mean);
+    // What the copies read, and wait for in turn with programs, is the rest.
+    assert!(outcome.steady_iops.mean > 0.75 * bound, "{} below 75 %", outcome.steady_iops.mean);
     assert_eq!(
         record.warnings,
         [

@@ -84,7 +84,10 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         Some(served) => {
             let busy = outcome.jobs.iter().map(|job| job.seconds).fold(0.0, f64::max);
             let busy = number::seconds(busy);
-            format!("As a block device, {}, in the {busy} with I/O", served::speed(served))
+            format!(
+                "As a block device, {}, over the {busy} in which anything was asked for, each second of them whole",
+                served::speed(served)
+            )
         }
         None if outcome.jobs.len() == 1 => "Job".to_owned(),
         None => "Jobs".to_owned(),

@@ -1,5 +1,6 @@
 //! Things that do one thing at a time: a link, a processor, a channel, a die.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 
 use writecliff_device::{DeviceTime, Nanos};
@@ -53,26 +54,68 @@ impl Bus {
 /// reads before it; the programs it overtakes are delayed by it. Ends that were given out for them
 /// before stay as they were: the delay falls on what comes later, so that no work is lost or done
 /// twice.
-#[derive(Debug, Clone, Copy, Default)]
+///
+/// Operations are booked when the work that they belong to is, often before their data are ready. What is
+/// ready sooner goes into a gap before such bookings if it fits there.
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Die {
     busy_until: DeviceTime,
     reads_until: DeviceTime,
     /// Length of the operation queued last: those that wait are taken to be like it.
     operation: Nanos,
+    /// Bookings that begin later than `busy_until`, in order, with gaps between them.
+    later: VecDeque<Range<DeviceTime>>,
 }
 
 impl Die {
-    /// Programs or erases when everything before has ended; returns its end.
-    pub(crate) fn serve(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
-        self.operation = work;
-        self.busy_until = self.busy_until.max(ready) + work;
-        self.busy_until
+    /// Programs or erases in the first gap after what is booked by `now` that is long enough; returns its end.
+    pub(crate) fn serve(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        self.operation = work.max(self.operation);
+        self.come_to(now);
+        let begin = self.busy_until.max(ready);
+        if self.later.is_empty() && begin == self.busy_until {
+            self.busy_until = begin + work;
+            return self.busy_until;
+        }
+        self.serve_later(begin, work)
+    }
+
+    fn serve_later(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
+        // Nearly always the end: bookings come in the order of their times but for those of a few streams.
+        let mut place = self.later.len();
+        while place > 0 && self.later[place - 1].end > begin {
+            place -= 1;
+        }
+        while let Some(booked) = self.later.get(place)
+            && begin + work > booked.start
+        {
+            begin = begin.max(booked.end);
+            place += 1;
+        }
+        let end = begin + work;
+        match place.checked_sub(1).map(|before| &mut self.later[before]) {
+            Some(before) if before.end == begin => before.end = end,
+            None if begin == self.busy_until => self.busy_until = end,
+            _ => self.later.insert(place, begin..end),
+        }
+        end
+    }
+
+    /// What was booked for a time up to `time` has begun.
+    fn come_to(&mut self, time: DeviceTime) {
+        while let Some(booked) = self.later.front()
+            && booked.start <= time
+        {
+            self.busy_until = self.busy_until.max(booked.start) + booked.end.since(booked.start);
+            self.later.pop_front();
+        }
     }
 
     /// Reads ahead of waiting operations, and after at most `suspend` of the running one; returns
     /// its end.
     pub(crate) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
         let earliest = ready.max(self.reads_until);
+        self.come_to(earliest);
         let left = self.busy_until.since(earliest);
         let follows_a_read = earliest > ready;
         let wait = if follows_a_read || left == Nanos::ZERO {
@@ -174,27 +217,44 @@ mod tests {
         assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(60));
         assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(110));
         for end in [800, 1400, 2000] {
-            assert_eq!(die.serve(DeviceTime(200), program), DeviceTime(end));
+            assert_eq!(die.serve(DeviceTime(200), DeviceTime(200), program), DeviceTime(end));
         }
         // At 300 the first program runs until 800; two more wait.
         assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(850));
         assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(900));
-        assert_eq!(die.serve(DeviceTime(300), program), DeviceTime(2700));
+        assert_eq!(die.serve(DeviceTime(300), DeviceTime(300), program), DeviceTime(2700));
+    }
+
+    #[test]
+    fn what_is_booked_for_later_leaves_the_die_to_others_until_then() {
+        let (work, never) = (Nanos(100), Nanos(u64::MAX));
+        let mut die = Die::default();
+        let serve =
+            |die: &mut Die, now, ready, work| die.serve(DeviceTime(now), DeviceTime(ready), work);
+        assert_eq!(serve(&mut die, 0, 1000, work), DeviceTime(1100));
+        assert_eq!(serve(&mut die, 0, 5000, work), DeviceTime(5100));
+        assert_eq!(serve(&mut die, 0, 0, Nanos(900)), DeviceTime(900), "into the first gap");
+        assert_eq!(serve(&mut die, 0, 0, work), DeviceTime(1000), "and fills it");
+        assert_eq!(serve(&mut die, 0, 0, Nanos(4000)), DeviceTime(9100), "too long for any");
+        assert_eq!(serve(&mut die, 0, 0, work), DeviceTime(1200), "into the second");
+        // A read at 1500 finds nothing under way, one at 5010 the operation that runs until 5100.
+        assert_eq!(die.read(DeviceTime(1500), Nanos(50), never), DeviceTime(1550));
+        assert_eq!(die.read(DeviceTime(5010), Nanos(50), Nanos(20)), DeviceTime(5080));
     }
 
     #[test]
     fn a_suspended_program_lets_a_read_in_and_ends_later() {
         let mut die = Die::default();
-        assert_eq!(die.serve(DeviceTime(0), Nanos(600)), DeviceTime(600));
+        assert_eq!(die.serve(DeviceTime(0), DeviceTime(0), Nanos(600)), DeviceTime(600));
         assert_eq!(die.read(DeviceTime(100), Nanos(50), Nanos(20)), DeviceTime(170));
-        assert_eq!(die.serve(DeviceTime(100), Nanos(600)), DeviceTime(1250));
+        assert_eq!(die.serve(DeviceTime(100), DeviceTime(100), Nanos(600)), DeviceTime(1250));
     }
 
     #[test]
     fn planes_that_read_by_themselves_hold_a_program_up_together() {
         let (read, program, suspend) = (Nanos(50), Nanos(600), Nanos(20));
         let (mut die, mut planes) = (Die::default(), PlaneReads::new(2));
-        assert_eq!(die.serve(DeviceTime(0), program), DeviceTime(600));
+        assert_eq!(die.serve(DeviceTime(0), DeviceTime(0), program), DeviceTime(600));
         let mut reads = |die: &mut Die, plane: u32, ready| {
             planes.read(die, plane..plane + 1, DeviceTime(ready), read, suspend)
         };
@@ -204,7 +264,7 @@ mod tests {
         assert_eq!(reads(&mut die, 0, 100), DeviceTime(220));
         assert_eq!(reads(&mut die, 1, 110), DeviceTime(170));
         assert_eq!(reads(&mut die, 1, 140), DeviceTime(220));
-        assert_eq!(die.serve(DeviceTime(0), program), DeviceTime(1300));
+        assert_eq!(die.serve(DeviceTime(0), DeviceTime(0), program), DeviceTime(1300));
     }
 
     #[test]

@@ -20,7 +20,7 @@ pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
 pub(crate) struct Pacer {
     /// Pages to copy for each page that the victim under way wins, in [`ONE`]ths.
     price: u64,
-    /// Part of a page that the host has paid for and that was not copied yet, in [`ONE`]ths.
+    /// What the host has paid for and that was not copied yet, in [`ONE`]ths of a page.
     owed: u64,
 }
 
@@ -61,11 +61,11 @@ impl Pacer {
     pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, space: Free) -> u32 {
         let free = space.superblocks;
         let (pages, low) = (u64::from(pages), u64::from(gc.free_low));
-        let copies = match gc.pacing {
-            Pacing::Lazy => pages * u64::from(gc.quantum),
+        let due = match gc.pacing {
+            Pacing::Lazy => pages * u64::from(gc.quantum) * ONE,
             Pacing::Eager => {
                 let free = u64::from(free.max(1)).min(low);
-                pages * u64::from(gc.quantum) * low * low / (free * free)
+                pages * u64::from(gc.quantum) * low * low / (free * free) * ONE
             }
             Pacing::Proportional | Pacing::Smooth => {
                 let parts = if gc.pacing == Pacing::Smooth { space.parts } else { 0 };
@@ -74,13 +74,15 @@ impl Pacer {
                 let range = u64::from(gc.free_high - gc.free_low) * ONE;
                 let price = self.price.max(ONE / 16);
                 let due = pages * price * missing / range;
-                self.owed +=
-                    gc.copies_max.map_or(due, |most| due.min(pages * u64::from(most) * ONE));
-                let copies = self.owed / ONE;
-                self.owed %= ONE;
-                copies
+                gc.copies_max.map_or(due, |most| due.min(pages * u64::from(most) * ONE))
             }
         };
+        self.owed += due;
+        let copies = self.owed / ONE;
+        if copies < u64::from(gc.batch) {
+            return 0;
+        }
+        self.owed %= ONE;
         u32::try_from(copies).unwrap_or(u32::MAX)
     }
 }
@@ -176,6 +178,15 @@ mod tests {
         pacer.begins(gc.pacing, 75, 100); // three copies for each page won
         let copies: Vec<_> = [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free))).into();
         assert_eq!(copies, [75, 300, 300]);
+    }
+
+    #[test]
+    fn copies_wait_until_there_is_a_batch_of_them() {
+        let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
+        (gc.quantum, gc.pacing, gc.batch) = (3, Pacing::Lazy, 100);
+        let mut pacer = Pacer::default();
+        let copies: Vec<_> = (0..8).map(|_| pacer.copies_for(&gc, 10, whole(1))).collect();
+        assert_eq!(copies, [0, 0, 0, 120, 0, 0, 0, 120]);
     }
 
     #[test]

@@ -99,6 +99,10 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     let apart = u32::from(gc.pacing.is_proportional());
     gc.free_high = gc.free_low + dice.between(apart, 3);
     gc.quantum = if dice.once_in(3) { dice.between(1, 4000) } else { dice.between(1, 20) };
+    if dice.once_in(4) {
+        gc.batch = dice.between(2, 600);
+        profile.firmware.copy_time = Nanos::from_micros(u64::from(dice.between(1, 40)));
+    }
     gc.copy_dies = dice.below(dies + 1);
     gc.separate_copies = !dice.once_in(3);
     gc.separate_hot = gc.separate_copies && dice.once_in(2);

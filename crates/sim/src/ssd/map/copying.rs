@@ -74,7 +74,7 @@ impl Collector {
     pub(super) fn reset(&mut self) {
         self.collecting = false;
         self.copies_ready = <[DeviceTime; Stream::ALL.len()]>::default();
-        self.data_path.busy = Fifo::default();
+        (self.data_path.busy, self.data_path.batch) = (Fifo::default(), 0);
         self.erased_at = DeviceTime::default();
         self.window.clear();
         self.drain_window.clear();
@@ -93,17 +93,39 @@ struct DataPath {
     busy: Fifo,
     page_time: Nanos,
     copy_time: Nanos,
+    /// What is left of a batch of copies whose time is taken, and when the next of them is its turn.
+    batch: u32,
+    next: DeviceTime,
 }
 
 impl DataPath {
     fn new(profile: &SsdProfile) -> Self {
         let firmware = &profile.firmware;
         let (page_time, copy_time) = (firmware.page_time, firmware.copy_time);
-        Self { busy: Fifo::default(), page_time, copy_time }
+        Self { busy: Fifo::default(), page_time, copy_time, batch: 0, next: DeviceTime::default() }
+    }
+
+    /// Takes the time of a batch of so many copies, which are made as that time goes by.
+    fn take_batch(&mut self, ready: DeviceTime, pages: u32) {
+        if self.batch == 0 {
+            self.next = ready.max(self.busy.free_at());
+        }
+        self.batch = self.batch.saturating_add(pages);
+        self.busy.serve(ready, self.copy_time * u64::from(pages));
+    }
+
+    /// When the next copy of a batch is its turn, if that is by `now`.
+    fn next_of_batch(&self, now: DeviceTime) -> Option<DeviceTime> {
+        (self.batch > 0 && self.next <= now).then_some(self.next)
     }
 
     /// Takes `pages` copies; returns when they may be read.
     fn copy(&mut self, ready: DeviceTime, pages: u32) -> DeviceTime {
+        if self.batch > 0 {
+            self.batch = self.batch.saturating_sub(pages);
+            self.next = self.next + self.copy_time * u64::from(pages);
+            return ready;
+        }
         if self.copy_time == Nanos::ZERO {
             return ready;
         }
@@ -142,6 +164,11 @@ impl Ftl {
         let parts = if gc.pacing == Pacing::Smooth { self.parts_free() } else { 0 };
         let space = Free { superblocks: free, parts };
         let budget = self.collector.pacer.copies_for(gc, program.host_pages, space);
+        if gc.batch > 1 {
+            // The copies themselves follow as their time comes: `advance`.
+            self.collector.data_path.take_batch(now, budget);
+            return self.collector.data_path.program(now, program);
+        }
         let mut copied = 0;
         while copied < budget
             && let Some(pages) = self.collect(Occasion::Program, now)
@@ -150,6 +177,18 @@ impl Ftl {
         }
         let start = self.collector.window.admit(now);
         self.collector.data_path.program(start, program)
+    }
+
+    /// Moves the time on, and with it the copies of a batch.
+    #[inline]
+    pub(super) fn advance(&mut self, now: DeviceTime) {
+        while let Some(at) = self.collector.data_path.next_of_batch(now) {
+            self.nand.advance(at);
+            if self.collect(Occasion::Program, at).is_none() {
+                self.collector.data_path.batch = 0;
+            }
+        }
+        self.nand.advance(now);
     }
 
     /// What is left of open superblocks in native mode, and what was won of the victim, in [`ONE`]ths of a
@@ -374,7 +413,7 @@ impl Ftl {
         }
         let ppa = self.layout.ppa(victim, slot);
         let senses = self.retries.senses(&self.superblocks, victim, ppa, start);
-        self.nand.read(start, die, mode, valid, senses)
+        self.nand.read_ahead_of_time(start, die, mode, valid, senses)
     }
 
     /// Copies have streams of their own, or go among the host's pages. What is hot, or where there are

@@ -42,7 +42,7 @@ impl Translation {
     /// Moves the time on.
     pub(crate) fn advance(&mut self, now: DeviceTime) {
         match self {
-            Self::Page(ftl) => ftl.nand.advance(now),
+            Self::Page(ftl) => ftl.advance(now),
             Self::Block(map) => map.nand.advance(now),
         }
     }

@@ -1,5 +1,6 @@
 //! Garbage collection: which superblock, when, how much at once, on how many dies.
 
+use writecliff_device::Operation;
 use writecliff_sim::{Pacing, Victim};
 
 use crate::mechanisms::*;
@@ -255,6 +256,73 @@ fn the_data_path_bounds_what_is_copied_and_written() {
         assert_close(each, (page as f64 + copy as f64 * now) / 1000.0, 0.01);
         assert!(each > 2.0 * without, "{each} {without}");
     }
+}
+
+/// In the steady state: the longest of 4,000 writes, one at a time and 2 ms apart, how many of them took more
+/// than 10 ms, and the same of reads halfway between them; and copies for each page of the host.
+fn held_up(batch: u32) -> ([Nanos; 2], [usize; 2], f64) {
+    let mut profile = small(400, 0.75);
+    (profile.gc.free_low, profile.gc.free_high, profile.gc.pacing) = (10, 20, Pacing::Proportional);
+    (profile.gc.batch, profile.firmware.copy_time) = (batch, Nanos::from_micros(500));
+    (profile.nand.program_time, profile.nand.suspend_time) =
+        (Nanos::from_micros(100).into(), Some(Nanos::from_micros(20)));
+    profile.write_buffer.size = PAGE * 4;
+    let mut drive = Drive::new(profile);
+    let (pages, mut random) = (drive.pages(), dice(12));
+    drive.fill(0..pages);
+    drive.overwrite(3 * pages, || random(pages));
+    let (before, mut times) = (drive.programs(), [const { Vec::new() }; 2]);
+    for _ in 0..4000 {
+        times[0].push(drive.write(random(pages)));
+        drive.idle(Nanos::from_millis(1));
+        times[1].push(drive.read(random(pages)));
+        drive.idle(Nanos::from_millis(1));
+    }
+    let long =
+        |times: &Vec<Nanos>| times.iter().filter(|time| **time > Nanos::from_millis(10)).count();
+    let copies = (drive.programs() - before) as f64 / 4000.0 - 1.0;
+    (times.each_ref().map(|of| *of.iter().max().unwrap()), times.each_ref().map(long), copies)
+}
+
+#[test]
+fn copies_in_batches_hold_few_writes_up_for_long_and_no_reads() {
+    let ([write, read], held, one_by_one) = held_up(1);
+    assert!(write < Nanos::from_millis(10) && read < Nanos::from_millis(1), "{write} {read}");
+    assert_eq!(held, [0, 0]);
+    let ([write, read], held, in_batches) = held_up(100);
+    // 50 ms of copies, of which the four pages in the buffer see 4 x 2 ms go by: one write for each batch.
+    assert_close(write.as_secs_f64(), 0.050 - 0.008, 0.08);
+    assert!(read < Nanos::from_millis(1), "{read}");
+    assert_close(held[0] as f64, 4000.0 * in_batches / 100.0, 0.1);
+    assert_eq!(held[1], 0);
+    assert_close(in_batches, one_by_one, 0.05);
+}
+
+#[test]
+fn reads_go_ahead_of_the_copies_that_writes_in_the_buffer_will_pay_for() {
+    let mut profile = small(400, 0.85);
+    (profile.gc.free_low, profile.gc.free_high, profile.gc.pacing) = (10, 20, Pacing::Proportional);
+    profile.firmware.copy_time = Nanos::from_millis(2);
+    profile.write_buffer.size = PAGE * 64;
+    let most =
+        profile.nand.program_time.mean() + profile.nand.read_time * 4 + Nanos::from_micros(200);
+    let mut drive = Drive::new(profile);
+    let (pages, mut random) = (drive.pages(), dice(13));
+    drive.fill(0..pages);
+    drive.overwrite(3 * pages, || random(pages));
+    let start = drive.ssd.now();
+    let (mut wrote, mut longest) = (0, Nanos::ZERO);
+    while wrote < 200 {
+        let mut ios: Vec<Io> = (0..8).map(|_| write(random(pages), 1)).collect();
+        ios.push(read(random(pages), 1));
+        let done = drive.together(&ios);
+        wrote += 8;
+        let reads = done.iter().filter(|done| done.io.operation == Operation::Read);
+        longest = reads.map(Completion::service_time).fold(longest, Nanos::max);
+    }
+    let each = drive.ssd.now().since(start).as_secs_f64() / 200.0;
+    assert!(each > 0.004, "writes wait for their copies: {each}");
+    assert!(longest < most, "{longest} against {most}");
 }
 
 #[test]

@@ -199,6 +199,31 @@ pub enum MethodWarning {
         /// How long it was.
         lasted: Nanos,
     },
+    /// Too few I/Os for those that were still under way at the end not to matter.
+    #[error(
+        "Only {} came to an end in {part}, with {queue_depth} in flight: those that were still under way are in no \
+         figure, so that I/Os take longer than is told, and rates are of a few.",
+        in_words(*ios as f64, "I/Os")
+    )]
+    FewIos {
+        /// What; of several that with the fewest for what was in flight.
+        part: String,
+        /// I/Os completed.
+        ios: u64,
+        /// I/Os in flight.
+        queue_depth: usize,
+    },
+    /// The stream that went on beside what was measured was slower than it was to be.
+    #[error(
+        "The stream in the background was to be {asked:.0} MB/s, and the drive wrote {done:.1}: what is told is of \
+         writes beside less."
+    )]
+    BackgroundFellBehind {
+        /// MB/s, as the plan has it.
+        asked: f64,
+        /// MB/s on average.
+        done: f64,
+    },
     /// What was to be measured at one rate had several.
     #[error(
         "The rate changed while it was measured, {}: from {first} at first to {last} in the end. \
@@ -275,6 +300,7 @@ pub enum MethodWarning {
         "{part}: not steady within {}. The figures are means of the last rounds, \
          and a longer run may give others.",
         match rounds {
+            0 => "the time, in which there was not one whole round".to_owned(),
             1 => "1 round".to_owned(),
             rounds => format!("{rounds} rounds"),
         }

@@ -80,6 +80,8 @@ fn kept() -> Vec<Value> {
             "again": "320000 IOPS",
         }),
         json!({"kind": "brief", "part": "a pass", "lasted": "500ms"}),
+        json!({"kind": "few-ios", "part": "a", "ios": 5, "queue_depth": 4}),
+        json!({"kind": "background-fell-behind", "asked": 20.0, "done": 2.5}),
         json!({
             "kind": "changed",
             "parts": 2,

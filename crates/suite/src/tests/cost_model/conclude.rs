@@ -89,10 +89,8 @@ struct Asked<'a> {
 impl Asked<'_> {
     /// From the smallest share on, up to the first at which the drive did not keep up.
     fn rungs(&self, rates: (f64, f64)) -> Vec<Rung> {
-        let mut percents = self.plan.percents.clone();
-        percents.sort_unstable();
         let rung = |percent: u32| self.rung(&rung_phase(percent), percent, rates);
-        percents.into_iter().map_while(rung).collect()
+        self.plan.shares(rates).into_iter().map_while(rung).collect()
     }
 
     fn rung(&self, phase: &str, percent: u32, (reads, writes): (f64, f64)) -> Option<Rung> {
@@ -174,6 +172,11 @@ fn fell_behind(rung: &Rung) -> Warning {
 /// That the same load did not keep the limits once more.
 fn not_held(limits: &Limits) -> Option<Warning> {
     let check = limits.check.as_ref().filter(|_| limits.hold() == Some(false))?;
+    let is_later =
+        |of: OfOperation, limit: Nanos| of.at_percentile_ns.is_none_or(|took| took > limit.0);
+    if !is_later(check.reads, limits.read) && !is_later(check.writes, limits.write) {
+        return Some(fell_behind(check));
+    }
     let told = |nanos: u64| format!("{} µs", thousands((nanos as f64 / 1e3).round()));
     let took = |of: OfOperation| of.at_percentile_ns.map_or_else(|| "?".to_owned(), told);
     Some(Warning::Method(MethodWarning::LimitsNotHeld {

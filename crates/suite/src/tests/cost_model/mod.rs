@@ -306,10 +306,8 @@ fn measure(
 /// Reads and writes together at growing shares of their rates, until the drive keeps up no more; and once
 /// more at the last that it kept.
 fn climb(plan: &Plan, session: &mut Session<'_>, rates: (f64, f64)) -> Result<(), RunError> {
-    let mut percents = plan.percents.clone();
-    percents.sort_unstable();
     let mut kept = None;
-    for percent in percents {
+    for percent in plan.shares(rates) {
         if !rung(plan, session, &rung_phase(percent), percent, rates)? {
             break;
         }
@@ -360,6 +358,24 @@ fn rung(
 /// other operation's.
 fn arrivals(rate: f64, percent: u32) -> u64 {
     ((rate * f64::from(percent) / 200.0).round() as u64).max(1)
+}
+
+/// Whole arrivals a second are this close to a share, or it cannot be asked for.
+const NEAR: f64 = 0.1;
+
+impl Plan {
+    /// The shares of the model at which I/Os can arrive, of which there are whole ones in a second; the
+    /// smallest first.
+    fn shares(&self, (reads, writes): (f64, f64)) -> Vec<u32> {
+        let is_near = |rate: f64, percent: u32| {
+            let exact = rate * f64::from(percent) / 200.0;
+            (arrivals(rate, percent) as f64 - exact).abs() <= NEAR * exact
+        };
+        let mut shares = self.percents.clone();
+        shares.retain(|percent| is_near(reads, *percent) && is_near(writes, *percent));
+        shares.sort_unstable();
+        shares
+    }
 }
 
 /// What has arrived may take so much longer than the arrivals lasted, as a share of that...

@@ -55,9 +55,13 @@ impl Checked {
     pub(crate) fn found(&mut self, look: &Io, held: impl Iterator<Item = Held>) {
         let first = look.offset.0 / self.outcome.block.0;
         for (block, held) in (first..).zip(held) {
-            self.outcome.checks += 1;
-            match self.ledger.judge(block, held) {
-                Verdict::Right => {}
+            let verdict = self.ledger.judge(block, held);
+            match verdict {
+                Verdict::Anything => self.outcome.anything += 1,
+                _ => self.outcome.checks += 1,
+            }
+            match verdict {
+                Verdict::Right | Verdict::Anything => {}
                 Verdict::NotFlushed => {
                     self.not_flushed.insert(block);
                     self.outcome.not_flushed = self.not_flushed.len() as u64;
@@ -70,9 +74,11 @@ impl Checked {
     /// Takes note of a block that the drive fails to read. One that nothing was written to may be so.
     pub(crate) fn unreadable(&mut self, look: &Io) {
         let block = look.offset.0 / self.outcome.block.0;
-        self.outcome.checks += 1;
         if self.ledger.holds_any(look) {
+            self.outcome.checks += 1;
             self.is_bad(block, Kind::Unreadable, None);
+        } else {
+            self.outcome.anything += 1;
         }
     }
 

@@ -36,8 +36,10 @@ pub enum Kind {
 /// What is said of a block that was looked at.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Verdict {
-    /// As it was written, or nothing else was promised.
+    /// As it was written.
     Right,
+    /// Trimmed or never written: it may hold anything but what belongs to another place.
+    Anything,
     /// An earlier version, which may be: the later one was not acknowledged, or not flushed.
     NotFlushed,
     Wrong(Kind),
@@ -176,8 +178,8 @@ impl Ledger {
         let (pass, newer) = (entry & PASS_MAX, self.in_doubt.get(&block).copied());
         let is_anything = entry & TRIMMED != 0 || pass == 0;
         match (self.is_right(held, pass, newer), newer, is_anything) {
+            (_, None, true) => Verdict::Anything,
             (Right::Latest, ..) => Verdict::Right,
-            (_, None, true) => Verdict::Right,
             (Right::Earlier, Some(_), _) | (_, Some(_), true) => Verdict::NotFlushed,
             _ => Verdict::Wrong(kind_of(held)),
         }
@@ -278,7 +280,7 @@ mod tests {
         ledger.changed(&Io::trim(BLOCK * 2, BLOCK));
         for block in [2, 9] {
             for held in [held(block, 5), held(block, 3), Held::Zeros, torn(3, 5), Held::Unstamped] {
-                assert_eq!(ledger.judge(block, held), Verdict::Right, "{held:?}");
+                assert_eq!(ledger.judge(block, held), Verdict::Anything, "{held:?}");
             }
             assert_eq!(ledger.judge(block, held(1, 5)), Verdict::Wrong(Kind::Misplaced));
         }
@@ -325,11 +327,11 @@ mod tests {
         assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Wrong(Kind::Lost));
         assert_eq!(ledger.judge(5, Held::Zeros), Verdict::Wrong(Kind::Lost), "it was flushed");
         ledger.changed(&Io::trim(BLOCK * 3, BLOCK));
-        assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Right, "trimmed");
+        assert_eq!(ledger.judge(3, Held::Zeros), Verdict::Anything, "trimmed");
         ledger.changed(&write(6, 1, 8));
         ledger.changed(&Io::trim(BLOCK * 6, BLOCK));
         ledger.may_have_lost();
-        assert_eq!(ledger.judge(6, Held::Zeros), Verdict::Right, "written, then trimmed");
+        assert_eq!(ledger.judge(6, Held::Zeros), Verdict::Anything, "written, then trimmed");
         ledger.changed(&write(4, 1, 8));
         ledger.flushed();
         ledger.may_have_lost();

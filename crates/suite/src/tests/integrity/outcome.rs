@@ -22,6 +22,10 @@ pub struct Outcome {
     pub blocks: u64,
     /// Blocks that were read and compared, each time counted.
     pub checks: u64,
+    /// Blocks that were read and may hold anything but what belongs to another place, as they were trimmed or
+    /// never written; each time counted.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub anything: u64,
     /// Blocks in which nothing was left of what was written.
     pub lost: u64,
     /// Blocks that held an earlier version.
@@ -94,6 +98,10 @@ impl Kind {
             Self::Unreadable => "unreadable",
         }
     }
+}
+
+fn is_none(count: &u64) -> bool {
+    *count == 0
 }
 
 impl Outcome {
@@ -206,6 +214,11 @@ pub const FIGURES: &[Row] = &[
     Row::more("blocks compared", "Compared", Unit::Count, |o| Some(o.checks as f64))
         .means("blocks that were read and compared, each time counted")
         .unjudged(),
+    Row::more("blocks that may hold anything", "May hold anything", Unit::Count, |o| {
+        (o.anything > 0).then_some(o.anything as f64)
+    })
+    .means("trimmed, or never written, when they were read: only another place's data would be wrong there")
+    .unjudged(),
     Row::more("real capacity", "Real capacity", Unit::Bytes, |o| Some(o.real_capacity?.0 as f64))
         .means("what the drive has, if that is less than it claims")
         .unjudged(),
