@@ -157,6 +157,11 @@ struct Command {
 }
 
 impl<T> Drive<T> {
+    /// Whether a power cut takes what is not in NAND.
+    pub(crate) fn loses_what_is_volatile(&self) -> bool {
+        self.undo.is_some()
+    }
+
     /// A model that has been prepared, with the data that it holds.
     pub(crate) fn new(mut model: Box<dyn Model>, store: Store, flaws: Flaws) -> Self {
         let Flaws { lies, shears } = flaws;

@@ -25,6 +25,15 @@ pub enum ExportError {
         /// What was asked for.
         name: String,
     },
+    /// A drive that loses nothing in a power cut, or whose model does not tell what.
+    #[error(
+        "'{name}' has no writes that --shorn-writes could shear: either capacitors keep all that it acknowledged, \
+         or what it loses in a power cut is not modelled, as of magnetic disks and arrays; export it without"
+    )]
+    NothingToShear {
+        /// The export.
+        name: String,
+    },
     /// Two drives of the same name.
     #[error(
         "two exports would be called '{name}', and a client could not tell them apart; give one of them a \
@@ -161,6 +170,7 @@ impl ExportError {
             Self::Drive(error) => error.kind(),
             Self::NotSimulated { .. }
             | Self::SameName { .. }
+            | Self::NothingToShear { .. }
             | Self::OneStore { .. }
             | Self::OneTrace { .. } => ErrorKind::Usage,
             Self::Trace(error) => error.kind(),

@@ -340,5 +340,9 @@ fn prepared<T>(
     };
     prepare(&mut *model, &store, settings.prepared, settings.seed, go_on)?;
     let flaws = Flaws { lies: settings.lying_flush, shears: settings.shorn_writes };
-    Ok(Drive::new(model, store, flaws))
+    let drive = Drive::new(model, store, flaws);
+    if flaws.shears && !drive.loses_what_is_volatile() {
+        return Err(ExportError::NothingToShear { name: name.to_owned() });
+    }
+    Ok(drive)
 }

@@ -124,7 +124,8 @@ fn what_is_changed_behind_the_drive_s_back_is_found_block_by_block() {
     let before = fs::read(&drive.path).unwrap();
     let record = succeeded(&child.wait_with_output().unwrap());
     for figure in record["figures"].as_array().unwrap() {
-        let is_count = !["blocks compared", "blocks that may hold anything"].contains(&figure["name"].as_str().unwrap());
+        let is_count = !["blocks compared", "blocks that may hold anything"]
+            .contains(&figure["name"].as_str().unwrap());
         assert!(!is_count || figure["value"] == 0.0, "{figure}");
     }
     assert_eq!(record["warnings"][0]["kind"], "file-not-drive");

@@ -5,7 +5,7 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 
 use writecliff::DriveName;
-use writecliff_export::{ExportError, Order, Server, Speed, Status, StoreAt, ask};
+use writecliff_export::{ExportError, Order, Server, Settings, Speed, Status, StoreAt, ask};
 
 use crate::served::{ERROR, Raw, Served, greeted, option, request, settings};
 
@@ -225,6 +225,22 @@ fn what_cannot_be_served_is_refused_before_anything_is_made() {
     drop(std::os::unix::net::UnixListener::bind(&socket).unwrap());
     assert!(socket.exists());
     open(settings(directory.path())).unwrap();
+}
+
+#[test]
+fn writes_are_shorn_only_where_a_power_cut_loses_some() {
+    let directory = tempfile::tempdir().unwrap();
+    let refused = |drive: &str| {
+        let drives = vec![("one".to_owned(), DriveName::from(drive))];
+        let settings = Settings { drives, shorn_writes: true, ..settings(directory.path()) };
+        Server::open(&settings, &mut |_| std::ops::ControlFlow::Continue(())).err()
+    };
+    for drive in
+        ["sim:intel-dc-s3700-200gb@1/64", "sim:wd-velociraptor-300gb", "array:raid1:2:sim:tiny"]
+    {
+        assert!(matches!(refused(drive), Some(ExportError::NothingToShear { .. })), "{drive}");
+    }
+    assert!(refused("sim:tiny").is_none());
 }
 
 /// 600 µs of a program and 50 µs of a read are more than any machine adds by itself.

@@ -48,7 +48,8 @@ impl Pacer {
         };
     }
 
-    /// Pages to copy for `pages` pages of the host with so much space free.
+    /// Pages to copy for `pages` pages of the host with so much space free; none before there are `batch` of
+    /// them.
     ///
     /// Eager: a quantum above what the steady state needs makes the drive alternate between full
     /// speed and collection; one below it lets free superblocks settle where copying just keeps
@@ -58,7 +59,7 @@ impl Pacer {
     /// steady state whatever the load; nothing at high water, twice as many as far below low
     /// water as that is above it, and never more than the profile's most. Smooth: the same, and parts of
     /// superblocks count.
-    pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, space: Free) -> u32 {
+    pub(crate) fn copies_for(&mut self, gc: &Gc, pages: u32, space: Free, batch: u32) -> u32 {
         let free = space.superblocks;
         let (pages, low) = (u64::from(pages), u64::from(gc.free_low));
         let due = match gc.pacing {
@@ -79,7 +80,7 @@ impl Pacer {
         };
         self.owed += due;
         let copies = self.owed / ONE;
-        if copies < u64::from(gc.batch) {
+        if copies < u64::from(batch) {
             return 0;
         }
         self.owed %= ONE;
@@ -138,10 +139,10 @@ mod tests {
         (gc.quantum, gc.free_low, gc.pacing) = (4, 8, Pacing::Eager);
         let mut pacer = Pacer::default();
         let copies: Vec<_> =
-            [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, whole(free))).into();
+            [9, 8, 5, 4, 1].map(|free| pacer.copies_for(&gc, 10, whole(free), gc.batch)).into();
         assert_eq!(copies, [40, 40, 102, 160, 2560]);
         gc.pacing = Pacing::Lazy;
-        assert_eq!(pacer.copies_for(&gc, 10, whole(1)), 40);
+        assert_eq!(pacer.copies_for(&gc, 10, whole(1), gc.batch), 40);
     }
 
     #[test]
@@ -151,14 +152,14 @@ mod tests {
         let mut pacer = Pacer::default();
         pacer.begins(gc.pacing, 75, 100); // three copies for each page won
         let copies: Vec<_> =
-            [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free))).into();
+            [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [0, 75, 150, 300, 450]);
         // Parts of a page are owed: 3/8 of one for each page of the host.
-        let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, whole(15))).sum();
+        let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, whole(15), gc.batch)).sum();
         assert_eq!(single, 300);
         pacer.begins(gc.pacing, 0, 100);
         assert_eq!(
-            pacer.copies_for(&gc, 160, whole(8)),
+            pacer.copies_for(&gc, 160, whole(8), gc.batch),
             10,
             "what costs nothing is begun all the same"
         );
@@ -176,7 +177,8 @@ mod tests {
         gc.copies_max = Some(3);
         let mut pacer = Pacer::default();
         pacer.begins(gc.pacing, 75, 100); // three copies for each page won
-        let copies: Vec<_> = [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free))).into();
+        let copies: Vec<_> =
+            [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [75, 300, 300]);
     }
 
@@ -185,7 +187,8 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.quantum, gc.pacing, gc.batch) = (3, Pacing::Lazy, 100);
         let mut pacer = Pacer::default();
-        let copies: Vec<_> = (0..8).map(|_| pacer.copies_for(&gc, 10, whole(1))).collect();
+        let copies: Vec<_> =
+            (0..8).map(|_| pacer.copies_for(&gc, 10, whole(1), gc.batch)).collect();
         assert_eq!(copies, [0, 0, 0, 120, 0, 0, 0, 120]);
     }
 
@@ -196,9 +199,13 @@ mod tests {
         let mut pacer = Pacer::default();
         pacer.begins(gc.pacing, 75, 100); // three copies for each page won
         let half = Free { superblocks: 12, parts: ONE / 2 };
-        assert_eq!(pacer.copies_for(&gc, 1600, half), 2100, "3.5 of 8 superblocks are missing");
+        assert_eq!(
+            pacer.copies_for(&gc, 1600, half, gc.batch),
+            2100,
+            "3.5 of 8 superblocks are missing"
+        );
         pacer.begins(gc.pacing, 95, 100); // nineteen: one in sixteen of what counts
-        assert_eq!(pacer.copies_for(&gc, 1600, whole(8)), 1600 * 4);
+        assert_eq!(pacer.copies_for(&gc, 1600, whole(8), gc.batch), 1600 * 4);
     }
 
     #[test]

@@ -163,7 +163,9 @@ impl Ftl {
         }
         let parts = if gc.pacing == Pacing::Smooth { self.parts_free() } else { 0 };
         let space = Free { superblocks: free, parts };
-        let budget = self.collector.pacer.copies_for(gc, program.host_pages, space);
+        // Whom the buffer keeps waiting is served and collected for in turn.
+        let batch = if self.is_pressed { 1 } else { gc.batch };
+        let budget = self.collector.pacer.copies_for(gc, program.host_pages, space, batch);
         if gc.batch > 1 {
             // The copies themselves follow as their time comes: `advance`.
             self.collector.data_path.take_batch(now, budget);
