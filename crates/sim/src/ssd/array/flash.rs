@@ -108,8 +108,7 @@ impl FlashArray {
         let times = if mode == CellMode::Slc { &self.slc } else { &self.native };
         let work = times.read * u64::from(senses);
         let sensed = planes.read(&mut self.dies[die as usize], touched, ready, work, self.suspend);
-        let (now, transfer) = (self.now, self.unit_transfer * u64::from(count));
-        self.channel_of(die).transfer(now, sensed, transfer)
+        self.bring_to_ram(die, sensed, count)
     }
 
     /// Reads `units` mapping units of one program from `die`, all planes together, sensing it
@@ -129,9 +128,7 @@ impl FlashArray {
         if let Some(planes) = self.planes.get_mut(die as usize) {
             planes.read_together(sensed);
         }
-        let transfer = self.unit_transfer * u64::from(units);
-        let now = self.now;
-        self.channel_of(die).transfer(now, sensed, transfer)
+        self.bring_to_ram(die, sensed, units)
     }
 
     /// The same for a copy, which is booked ahead of its time: reads of the host that come until then go first.
@@ -148,8 +145,13 @@ impl FlashArray {
         }
         self.counts.reads += u64::from(senses);
         let (now, work) = (self.now, self.times(mode).read * u64::from(senses));
-        let sensed = self.dies[die as usize].serve(now, ready, work);
-        let transfer = self.unit_transfer * u64::from(units);
+        let sensed = self.dies[die as usize].read_in_turn(now, ready, work);
+        self.bring_to_ram(die, sensed, units)
+    }
+
+    /// Takes `units` mapping units that were `sensed` by then over the channel; returns when they are in RAM.
+    fn bring_to_ram(&mut self, die: u32, sensed: DeviceTime, units: u32) -> DeviceTime {
+        let (now, transfer) = (self.now, self.unit_transfer * u64::from(units));
         self.channel_of(die).transfer(now, sensed, transfer)
     }
 

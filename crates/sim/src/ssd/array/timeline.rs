@@ -61,7 +61,7 @@ impl Bus {
 pub(crate) struct Die {
     busy_until: DeviceTime,
     reads_until: DeviceTime,
-    /// Length of the operation queued last: those that wait are taken to be like it.
+    /// Length of the program or erase queued last: those that wait are taken to be like it.
     operation: Nanos,
     /// Bookings that begin later than `busy_until`, in order, with gaps between them.
     later: VecDeque<Range<DeviceTime>>,
@@ -70,7 +70,17 @@ pub(crate) struct Die {
 impl Die {
     /// Programs or erases in the first gap after what is booked by `now` that is long enough; returns its end.
     pub(crate) fn serve(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
-        self.operation = work.max(self.operation);
+        self.operation = work;
+        self.read_in_turn(now, ready, work)
+    }
+
+    /// The same of a read that lets all that is booked before it go first.
+    pub(crate) fn read_in_turn(
+        &mut self,
+        now: DeviceTime,
+        ready: DeviceTime,
+        work: Nanos,
+    ) -> DeviceTime {
         self.come_to(now);
         let begin = self.busy_until.max(ready);
         if self.later.is_empty() && begin == self.busy_until {
@@ -240,6 +250,22 @@ mod tests {
         // A read at 1500 finds nothing under way, one at 5010 the operation that runs until 5100.
         assert_eq!(die.read(DeviceTime(1500), Nanos(50), never), DeviceTime(1550));
         assert_eq!(die.read(DeviceTime(5010), Nanos(50), Nanos(20)), DeviceTime(5080));
+    }
+
+    #[test]
+    fn a_read_waits_for_an_operation_as_long_as_the_one_queued_last() {
+        let (now, never) = (DeviceTime(0), Nanos(u64::MAX));
+        let mut die = Die::default();
+        die.serve(now, now, Nanos(4000));
+        die.serve(now, now, Nanos(600));
+        die.read_in_turn(now, now, Nanos(50));
+        // At 4,100 of 4,650: 550 are left, less than a program.
+        assert_eq!(die.read(DeviceTime(4100), Nanos(50), never), DeviceTime(4700));
+        // Programs queued after an erase are waited for one at a time.
+        for _ in 0..4 {
+            die.serve(DeviceTime(4700), DeviceTime(4700), Nanos(600));
+        }
+        assert_eq!(die.read(DeviceTime(4800), Nanos(50), never), DeviceTime(5350));
     }
 
     #[test]
