@@ -249,8 +249,8 @@ pub struct Gc {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies_max: Option<u32>,
     /// Pages copied in one go: copies that are due wait until they are so many, and then the host's next
-    /// program waits for all of them. One, and while writes wait for the buffer: each is copied as soon as it
-    /// is due.
+    /// program waits for all of them. One, and while writes wait for link or buffer: each is copied as soon
+    /// as it is due.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub batch: u32,
     /// Pages (mapping units) copied for each page that the host writes, while collecting; with

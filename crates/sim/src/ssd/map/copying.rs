@@ -140,6 +140,11 @@ impl DataPath {
         self.busy.serve(ready, self.page_time * u64::from(program.host_pages))
     }
 
+    /// How long it takes so many pages of the host with a copy for each of them.
+    fn with_copies(&self, pages: u32) -> Nanos {
+        (self.page_time + self.copy_time) * u64::from(pages)
+    }
+
     /// When it has done what it was given.
     fn free_at(&self) -> DeviceTime {
         self.busy.free_at()
@@ -163,8 +168,10 @@ impl Ftl {
         }
         let parts = if gc.pacing == Pacing::Smooth { self.parts_free() } else { 0 };
         let space = Free { superblocks: free, parts };
-        // Whom the buffer keeps waiting is served and collected for in turn.
-        let batch = if self.is_pressed { 1 } else { gc.batch };
+        // Whom link or buffer keep waiting for longer than a program takes here is collected for in turn.
+        let waited = now.since(self.nand.now());
+        let is_pressed = waited > self.collector.data_path.with_copies(program.host_pages);
+        let batch = if is_pressed { 1 } else { gc.batch };
         let budget = self.collector.pacer.copies_for(gc, program.host_pages, space, batch);
         if gc.batch > 1 {
             // The copies themselves follow as their time comes: `advance`.

@@ -54,8 +54,6 @@ pub(crate) struct Ftl {
     pub(super) read_only: bool,
     /// Whether the host waits until what it is writing is in NAND.
     pub(super) is_awaited: bool,
-    /// Whether the write buffer had no room for what the host wrote last when it came.
-    pub(super) is_pressed: bool,
     pub(super) lost_pages: u64,
     /// What the pages hold, if somebody looks at it.
     pub(super) stamps: Option<Box<Stamps>>,
@@ -92,7 +90,6 @@ impl Ftl {
             volatile: Volatile::new(profile),
             read_only: false,
             is_awaited: false,
-            is_pressed: false,
             lost_pages: 0,
             stamps: None,
         }
@@ -134,7 +131,6 @@ impl Ftl {
             self.make_way_for_copies(admitted);
             let (stream, pages) = self.way_for(Lpn(next), end - next, admitted, &stream_of)?;
             admitted = self.buffer.admit(arrived, pages);
-            self.is_pressed = admitted > arrived;
             self.place(stream, Lpn(next), pages, admitted);
             next += pages;
         }

@@ -298,6 +298,37 @@ fn copies_in_batches_hold_few_writes_up_for_long_and_no_reads() {
     assert_close(in_batches, one_by_one, 0.05);
 }
 
+/// Time of a write, 128 at a time, of a drive that could do half as much again if its link could, and copies.
+fn limited_by_its_link(batch: u32) -> (f64, f64) {
+    let mut profile = small(400, 0.5);
+    (profile.gc.free_low, profile.gc.free_high, profile.gc.pacing) = (10, 20, Pacing::Proportional);
+    (profile.gc.batch, profile.firmware.copy_time) = (batch, Nanos::from_micros(500));
+    profile.nand.program_time = Nanos::from_micros(100).into();
+    (profile.link.command_time, profile.link.queue_depth) = (Nanos::from_micros(300), 128);
+    profile.write_buffer.size = PAGE * 4;
+    let mut drive = Drive::new(profile);
+    let (pages, mut random) = (drive.pages(), dice(14));
+    drive.fill(0..pages);
+    drive.overwrite(3 * pages, || random(pages));
+    let (before, start) = (drive.programs(), drive.ssd.now());
+    for _ in 0..200 {
+        let ios: Vec<Io> = (0..128).map(|_| write(random(pages), 1)).collect();
+        drive.together(&ios);
+    }
+    let writes = 200.0 * 128.0;
+    let copies = (drive.programs() - before) as f64 / writes - 1.0;
+    (drive.ssd.now().since(start).as_secs_f64() / writes, copies)
+}
+
+#[test]
+fn copies_in_batches_take_nothing_from_a_link_that_is_the_limit() {
+    let (alone, copies) = limited_by_its_link(1);
+    assert!(copies > 0.2 && copies * 500.0 < 250.0, "{copies} copies leave the path time");
+    assert_close(alone, 0.0003, 0.05);
+    let (in_batches, _) = limited_by_its_link(400);
+    assert_close(in_batches, alone, 0.03);
+}
+
 #[test]
 fn reads_go_ahead_of_the_copies_that_writes_in_the_buffer_will_pay_for() {
     let mut profile = small(400, 0.85);
