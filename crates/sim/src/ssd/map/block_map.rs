@@ -38,6 +38,8 @@ pub(crate) struct BlockMap {
     /// The log block used last is at the end.
     logs: VecDeque<LogBlock>,
     log_blocks: usize,
+    /// Superblocks that were trimmed and not written since: each is erased when it is used again.
+    erases_due: u32,
     /// One bit for each logical page that holds data.
     mapped: Vec<u64>,
     endurance: u32,
@@ -77,6 +79,7 @@ impl BlockMap {
             data: vec![DataBlock::default(); pages.div_ceil(per_superblock) as usize],
             logs: VecDeque::new(),
             log_blocks: profile.mapping.log_blocks as usize,
+            erases_due: 0,
             mapped: vec![0; pages.div_ceil(64) as usize],
             endurance: profile.wear.endurance,
             read_only: false,
@@ -143,14 +146,17 @@ impl BlockMap {
 
     /// Goes on where the superblock was written to; the first page opens it.
     fn append_in_place(&mut self, logical: u32, pages: u32, at: DeviceTime) -> DeviceTime {
+        let mut ready = at;
         if self.data[logical as usize].superblock.is_none() {
-            self.data[logical as usize].superblock = Some(self.open());
+            let (superblock, erased) = self.open(at);
+            self.data[logical as usize].superblock = Some(superblock);
+            ready = erased;
         }
         let first = self.data[logical as usize].written;
         let programs = pages.div_ceil(self.layout.slots_per_program);
         let end = first + programs * self.layout.slots_per_program;
         self.data[logical as usize].written = end.min(self.slots());
-        self.program(first, programs, at)
+        self.program(first, programs, ready)
     }
 
     /// Puts a log block of this logical superblock with room for `pages` at the end of the list;
@@ -170,24 +176,29 @@ impl BlockMap {
         } else if self.logs.len() == self.log_blocks {
             ready = self.merge(0, ready);
         }
+        let (superblock, erased) = self.open(ready);
         let log = LogBlock {
             logical,
-            superblock: self.open(),
+            superblock,
             next: 0,
             in_order: true,
             slots: vec![NOWHERE; self.slots() as usize],
         };
         self.logs.push_back(log);
-        ready
+        erased
     }
 
     /// Makes one superblock of a log block and the data it belongs to; returns when it is done.
     fn merge(&mut self, place: usize, at: DeviceTime) -> DeviceTime {
         let Some(log) = self.logs.remove(place) else { return at };
         let old = self.data[log.logical as usize];
-        let (target, from) =
-            if log.in_order { (log.superblock, log.next) } else { (self.open(), 0) };
-        let copied = self.copy_rest(&log, old, from, at);
+        let (target, ready, from) = if log.in_order {
+            (log.superblock, at, log.next)
+        } else {
+            let (superblock, erased) = self.open(at);
+            (superblock, erased, 0)
+        };
+        let copied = self.copy_rest(&log, old, from, ready);
         // What a full merge leaves out cannot be written in order later.
         let written = if log.in_order { log.next.max(old.written) } else { self.slots() };
         self.data[log.logical as usize] = DataBlock { superblock: Some(target), written };
@@ -226,17 +237,28 @@ impl BlockMap {
         })
     }
 
-    fn open(&mut self) -> SuperblockId {
-        self.superblocks.open(CellMode::Native)
+    /// A superblock to write to, and when it is erased.
+    fn open(&mut self, at: DeviceTime) -> (SuperblockId, DeviceTime) {
+        let erased = if self.erases_due > 0 {
+            self.erases_due -= 1;
+            self.nand.erase_superblock(at, CellMode::Native)
+        } else {
+            at
+        };
+        (self.superblocks.open(CellMode::Native), erased)
     }
 
     fn erase(&mut self, id: SuperblockId, at: DeviceTime) -> DeviceTime {
+        self.free(id, at);
+        self.nand.erase_superblock(at, CellMode::Native)
+    }
+
+    fn free(&mut self, id: SuperblockId, at: DeviceTime) {
         self.superblocks.close(id, at);
         self.superblocks.take(id);
         self.superblocks.erase(id, false);
         // Without a page map nothing stands in for a worn-out superblock.
         self.read_only |= self.superblocks.is_worn_out(id);
-        self.nand.erase_superblock(at, CellMode::Native)
     }
 
     /// Brings `count` pages to RAM, those of one program together.
@@ -290,10 +312,12 @@ impl BlockMap {
             if let Some(place) = self.logs.iter().position(|log| log.logical == logical)
                 && let Some(log) = self.logs.remove(place)
             {
-                self.erase(log.superblock, at);
+                self.free(log.superblock, at);
+                self.erases_due += 1;
             }
             if let Some(left) = std::mem::take(&mut self.data[logical as usize]).superblock {
-                self.erase(left, at);
+                self.free(left, at);
+                self.erases_due += 1;
             }
         }
     }
@@ -308,7 +332,7 @@ impl BlockMap {
         self.mapped.fill(0);
         self.logs.clear();
         self.data.fill(DataBlock::default());
-        let used = self.superblocks.erase_all();
+        let used = self.superblocks.erase_all() + std::mem::take(&mut self.erases_due);
         (0..used).fold(now, |end, _| end.max(self.nand.erase_superblock(now, CellMode::Native)))
     }
 

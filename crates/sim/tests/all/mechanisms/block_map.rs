@@ -89,3 +89,21 @@ fn the_host_waits_for_a_merge() {
     assert!(waited > merge, "{waited} for {merge}");
     assert_close(waited.as_secs_f64(), merge.as_secs_f64(), 0.02);
 }
+
+#[test]
+fn what_was_trimmed_is_erased_one_by_one_as_it_is_used_again() {
+    let first_writes = |trims: bool| {
+        let mut profile = tiny();
+        profile.mapping.kind = MappingKind::Block;
+        let mut drive = Drive::new(profile);
+        let superblocks = drive.pages() / UNITS;
+        if trims {
+            drive.fill(0..superblocks * UNITS);
+            drive.perform(Io::trim(Bytes::ZERO, PAGE * superblocks * UNITS));
+        }
+        [0, 2, UNITS, UNITS + 2].map(|unit| drive.write(unit))
+    };
+    let erase = tiny().nand.erase_time;
+    let (fresh, trimmed) = (first_writes(false), first_writes(true));
+    assert_eq!(trimmed, [fresh[0] + erase, fresh[1], fresh[2] + erase, fresh[3]]);
+}
