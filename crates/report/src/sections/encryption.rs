@@ -163,7 +163,17 @@ fn said(answer: &Answer<'_, Outcome>) -> String {
         )
     });
     let compressible = plan.compressible_percent;
-    format!("Data are {compressible} % compressible before they are encrypted, by {host}.{own}")
+    let first = plan.random_write_span;
+    let places = match plan.span.unwrap_or(drive.capacity) {
+        all if first < all => format!(
+            " Random writes go to the first {} while the drive is fresh, and to all that is used of it then.",
+            number::size(first)
+        ),
+        _ => String::new(),
+    };
+    format!(
+        "Data are {compressible} % compressible before they are encrypted, by {host}.{places}{own}"
+    )
 }
 
 /// A bar for each part and setting.
