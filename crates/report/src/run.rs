@@ -6,8 +6,8 @@ use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Host, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord, Status, TESTS,
-    Warning, consistency, spare_area,
+    Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord,
+    Status, TESTS, Warning, consistency, spare_area,
 };
 
 use crate::number::{self, NONE};
@@ -116,11 +116,22 @@ impl Run {
         match &self.record.status {
             Status::Running => "still running".to_owned(),
             Status::Complete if !self.is_measured() => "ended, with nothing measured".to_owned(),
-            Status::Complete => "complete".to_owned(),
+            Status::Complete => match self.steps_left_out() {
+                0 => "complete".to_owned(),
+                1 => "complete but for a step".to_owned(),
+                steps => format!("complete but for {steps} steps"),
+            },
             Status::Interrupted => "interrupted by the user".to_owned(),
             Status::Failed { error } => format!("failed ({error})"),
             Status::CutOff => "cut off before its end".to_owned(),
         }
+    }
+
+    /// Of a suite: those that the drive was too small for.
+    fn steps_left_out(&self) -> usize {
+        let is_one =
+            |warning: &&Warning| matches!(warning, Warning::Job(JobWarning::StepLeftOut { .. }));
+        self.record.warnings.iter().filter(is_one).count()
     }
 
     /// What is to be doubted of it. That no cliff came is no doubt where there was time for one: a

@@ -485,9 +485,11 @@ fn cliff_cell(subject: &Subject) -> Option<Cell> {
     let main = all.first().filter(|main| main.spare_percent == 0.0)?;
     // Having no cliff is worth something only if there was time for one.
     let had_time = |run: &Run| run.had_time_for_a_cliff(consistency::TORTURE);
+    let is_disk = subject.runs.iter().any(|run| run.record.drive.rotational);
     Some(match main.outcome.cliff_s.map(f64::from) {
         None if main.outcome.may_have_fallen() => Cell::new("not known".to_owned(), None),
         Some(second) => Cell::new(number::thousands(second), Some(second)),
+        None if is_disk => Cell::new("none".to_owned(), None),
         None => Cell::new(
             format!("over {}", number::thousands(main.seconds)),
             subject.runs.iter().any(had_time).then_some(main.seconds),

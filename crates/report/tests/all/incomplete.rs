@@ -6,9 +6,10 @@ use std::path::Path;
 
 use drives::{alone, broken_off, consistency, of_view, page, pictures};
 use serde_json::json;
+use writecliff_device::Bytes;
 use writecliff_report::{Run, Subject, summary, verdict_text};
 use writecliff_suite::consistency::{FILL, UntilSteady};
-use writecliff_suite::{MethodWarning, Outcome, Plan, Status, TESTS, Warning};
+use writecliff_suite::{JobWarning, MethodWarning, Outcome, Plan, Status, TESTS, Warning};
 
 fn tiny(path: &Path) -> Run {
     consistency(path, 100, 0.0)
@@ -120,15 +121,23 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
 }
 
 #[test]
-fn a_failed_run_names_its_error() {
+fn a_failed_run_names_its_error_and_a_suite_how_much_of_it_ran() {
     let dir = tempfile::tempdir().unwrap();
-    let mut failed = tiny(&dir.path().join("run"));
+    let whole = tiny(&dir.path().join("run"));
+    let mut failed = whole.clone();
     let error = "/dev/sdq: reading <completions> failed: Input/output error".to_owned();
     failed.record.status = Status::Failed { error };
     let html = page(&[alone(failed.clone())], &dir.path().join("page"));
     let expected = "failed (/dev/sdq: reading &#60;completions&#62; failed: Input/output error)";
     assert!(html.contains(expected), "the error is missing or not escaped");
     assert!(summary(&[alone(failed)]).contains("failed (/dev/sdq:"));
+    let left_out = ["a", "b"].map(|step| {
+        let needs = Bytes(500_000_000_000);
+        Warning::Job(JobWarning::StepLeftOut { step: step.to_owned(), needs })
+    });
+    let mut in_part = whole;
+    in_part.record.warnings.extend(left_out);
+    assert!(summary(&[alone(in_part)]).contains("complete but for 2 steps"));
 }
 
 #[test]

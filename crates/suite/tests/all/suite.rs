@@ -164,6 +164,18 @@ fn what_a_model_does_not_have_is_not_judged() {
 }
 
 #[test]
+fn a_step_that_the_drive_is_too_small_for_is_left_out_and_said_to_be() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut plan = plan();
+    let Some(step) = plan.steps.last_mut() else { panic!("no steps") };
+    step.needs = Some(Bytes(600_000_000_000));
+    let left_out = JobWarning::StepLeftOut { step: step.name.clone(), needs: step.needs.unwrap() };
+    let record = run_on(plan, &dir.path().join("run"), u32::MAX);
+    assert!(record.warnings.contains(&Warning::Job(left_out)), "{:?}", record.warnings);
+    assert!(steps(&record).iter().all(|step| step.prepares));
+}
+
+#[test]
 fn what_was_cut_short_is_shown_and_not_judged() {
     let dir = tempfile::tempdir().unwrap();
     let broken_off = run_on(plan(), &dir.path().join("broken off"), 12);

@@ -18,7 +18,7 @@ use writecliff_measure::{LatencyHistogram, RunDirectory, RunDirectoryError, Samp
 use writecliff_suite::mixed::{self, JobFigures, KnownLatencies, OperationFigures};
 use writecliff_suite::{
     Host, ImportedFrom, JobWarning, Label, Outcome, Phase, Plan, RunOptions, RunRecord,
-    SCHEMA_VERSION, Status, TestEntry, Warning,
+    SCHEMA_VERSION, Status, TestEntry, Warning, ios_for,
 };
 
 use asked::Asked;
@@ -361,18 +361,20 @@ impl Direction {
             iops: ios as f64 / seconds,
             megabytes_per_second: self.io_bytes as f64 / 1e6 / seconds,
             mean_ns: (times.count > 0).then_some(times.mean as u64),
-            latency: times.known(),
+            latency: times.known(ios),
         })
     }
 }
 
 impl Times {
-    fn known(&self) -> KnownLatencies {
+    /// Of so many I/Os: fio tells every percentile that it was asked for, few as they may be.
+    fn known(&self, ios: u64) -> KnownLatencies {
+        let percentile = |percent| self.percentile(percent).filter(|_| ios >= ios_for(percent));
         KnownLatencies {
-            p50_ns: self.percentile(50.0),
-            p99_ns: self.percentile(99.0),
-            p999_ns: self.percentile(99.9),
-            p9999_ns: self.percentile(99.99),
+            p50_ns: percentile(50.0),
+            p99_ns: percentile(99.0),
+            p999_ns: percentile(99.9),
+            p9999_ns: percentile(99.99),
             max_ns: (self.count > 0).then_some(self.max as u64),
         }
     }

@@ -66,6 +66,9 @@ fn figures_are_fios_and_stay_so_whoever_reads_them() {
     let reads = jobs[0].reads.unwrap();
     assert_eq!((reads.ios, reads.iops, reads.mean_ns), (1400, 700.0, Some(80)));
     assert_eq!((reads.latency.p999_ns, reads.latency.max_ns), (Some(999), Some(9000)));
+    let writes = jobs[0].writes.unwrap().latency;
+    assert_eq!((writes.p99_ns, writes.p999_ns), (Some(990), None), "600 make no 99.9 %");
+    assert_eq!((reads.latency.p9999_ns, jobs[1].flushes.unwrap().latency.p99_ns), (None, None));
     assert_eq!(jobs[1].flushes.unwrap().iops, 15.5);
     let flushes = jobs[2].flushes.unwrap();
     assert_eq!((flushes.ios, flushes.mean_ns), (30, Some(50)));
@@ -189,7 +192,7 @@ fn what_fio_prints_today_is_read_with_its_logs() {
     let job = &outcome(&record).jobs[0];
     let (reads, writes) = (job.reads.unwrap(), job.writes.unwrap());
     assert_eq!((reads.bytes + writes.bytes).0, 1 << 20);
-    assert!(reads.latency.p9999_ns >= reads.latency.p50_ns && reads.latency.p50_ns > Some(0));
+    assert!(reads.latency.p99_ns >= reads.latency.p50_ns && reads.latency.p50_ns > Some(0));
     let (_, recording) = open(&dir.path().join("run")).unwrap();
     let in_seconds =
         |name| recording.series(name).map(writecliff::measure::Sample::ios).sum::<u64>();
