@@ -221,12 +221,15 @@ pub struct ParseUnitError {
 struct Spelling {
     what: &'static str,
     example: &'static str,
+    /// Whether fractions of the base unit are left out, or refused.
+    rounds_down: bool,
     suffixes: &'static [(&'static str, u64)],
 }
 
 const TIME: Spelling = Spelling {
     what: "a time",
     example: "\"2000s\", \"30min\", \"1300us\"",
+    rounds_down: false,
     suffixes: &[
         ("h", 3_600_000_000_000),
         ("min", 60_000_000_000),
@@ -240,6 +243,7 @@ const TIME: Spelling = Spelling {
 const SIZE: Spelling = Spelling {
     what: "a size",
     example: "\"4KiB\", \"250GB\", \"128Gbit\"",
+    rounds_down: false,
     suffixes: &[
         ("TiB", 1 << 40),
         ("TB", 1_000_000_000_000),
@@ -256,11 +260,14 @@ const SIZE: Spelling = Spelling {
 
 const RATE: Spelling = Spelling {
     what: "a rate",
-    example: "\"270MB/s\"",
+    example: "\"270MB/s\", \"154.8MiB/s\"",
+    rounds_down: true,
     suffixes: &[
+        ("GiB/s", 1 << 30),
         ("GB/s", 1_000_000_000),
         ("MiB/s", 1 << 20),
         ("MB/s", 1_000_000),
+        ("KiB/s", 1 << 10),
         ("kB/s", 1_000),
         ("B/s", 1),
     ],
@@ -269,20 +276,27 @@ const RATE: Spelling = Spelling {
 const POWER: Spelling = Spelling {
     what: "a power",
     example: "\"2.2W\", \"80mW\"",
+    rounds_down: false,
     suffixes: &[("W", 1_000_000), ("mW", 1_000), ("uW", 1)],
 };
 
 const ENERGY: Spelling = Spelling {
     what: "an energy",
     example: "\"65uJ\"",
+    rounds_down: false,
     suffixes: &[("J", 1_000_000_000), ("mJ", 1_000_000), ("uJ", 1_000), ("nJ", 1)],
 };
 
-const TEMPERATURE: Spelling =
-    Spelling { what: "a temperature", example: "\"70C\"", suffixes: &[("C", 1_000), ("mC", 1)] };
+const TEMPERATURE: Spelling = Spelling {
+    what: "a temperature",
+    example: "\"70C\"",
+    rounds_down: false,
+    suffixes: &[("C", 1_000), ("mC", 1)],
+};
 
 impl Spelling {
-    /// Reads a decimal number and a unit; refuses what is not a whole number of base units.
+    /// Reads a decimal number and a unit; refuses what is not a whole number of base units, but for a rate,
+    /// of which nobody means the fraction of a byte.
     fn parse(&self, text: &str) -> Result<u64, ParseUnitError> {
         let wrong = |most| {
             let (got, what, example) = (text.to_owned(), self.what, self.example);
@@ -301,7 +315,7 @@ impl Spelling {
         let too_large = || wrong(Some(self.largest()));
         let mantissa: u128 = format!("{whole}{fraction}").parse().map_err(|_| too_large())?;
         let product = mantissa.checked_mul(u128::from(unit)).ok_or_else(too_large)?;
-        if !product.is_multiple_of(scale) {
+        if !self.rounds_down && !product.is_multiple_of(scale) {
             return Err(error());
         }
         u64::try_from(product / scale).map_err(|_| too_large())
@@ -438,6 +452,8 @@ mod tests {
         assert_eq!("250GB".parse(), Ok(Bytes(250_000_000_000)));
         assert_eq!("4 KiB".parse(), Ok(Bytes(4096)));
         assert_eq!("270MB/s".parse(), Ok(Throughput(270_000_000)));
+        assert_eq!("154.8MiB/s".parse(), Ok(Throughput(162_319_564)), "rounded down");
+        assert_eq!("79360KiB/s".parse(), Ok(Throughput(79360 * 1024)));
         assert_eq!("2.5W".parse(), Ok(Power(2_500_000)));
         assert_eq!("65uJ".parse(), Ok(Energy(65_000)));
         assert_eq!("70C".parse(), Ok(Temperature(70_000)));
