@@ -208,6 +208,10 @@ pub struct Nand {
     /// its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_time: Option<Nanos>,
+    /// An erase is a row of pulses, and is interrupted between them only: a read waits for the end of the one
+    /// that runs, which takes so long. `None`: it waits as for a program.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub erase_pulse_time: Option<Nanos>,
 }
 
 fn yes() -> bool {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use writecliff_device::{DeviceTime, Nanos};
 use writecliff_profile::SsdProfile;
 
-use super::{Bus, CellMode, Die, PlaneReads};
+use super::{Bus, CellMode, Die, PlaneReads, Suspension};
 
 /// Dies behind channels. A die does one operation at a time, on all its planes together.
 #[derive(Debug, Clone)]
@@ -22,8 +22,7 @@ pub(crate) struct FlashArray {
     slc: Times,
     /// A program that the host waits for, where that is faster than others.
     awaited: Option<Nanos>,
-    /// The longest that a read waits for a running program or erase.
-    suspend: Nanos,
+    suspension: Suspension,
     /// One mapping unit over a channel.
     unit_transfer: Nanos,
     /// A whole program's data over a channel.
@@ -72,7 +71,10 @@ impl FlashArray {
                 Nanos::ZERO => None,
                 time => Some(time * turns),
             },
-            suspend: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
+            suspension: Suspension {
+                wait: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
+                erase_pulse: nand.erase_pulse_time,
+            },
             unit_transfer: nand.channel_throughput.time_for(profile.mapping.unit),
             program_transfer: nand.channel_throughput.time_for(profile.program_size()),
             counts: Counts::default(),
@@ -107,7 +109,8 @@ impl FlashArray {
         self.counts.reads += u64::from((touched.end - touched.start) * senses);
         let times = if mode == CellMode::Slc { &self.slc } else { &self.native };
         let work = times.read * u64::from(senses);
-        let sensed = planes.read(&mut self.dies[die as usize], touched, ready, work, self.suspend);
+        let sensed =
+            planes.read(&mut self.dies[die as usize], touched, ready, work, self.suspension);
         self.bring_to_ram(die, sensed, count)
     }
 
@@ -123,8 +126,8 @@ impl FlashArray {
     ) -> DeviceTime {
         self.counts.reads += u64::from(senses);
         let work = self.times(mode).read * u64::from(senses);
-        let suspend = self.suspend;
-        let sensed = self.dies[die as usize].read(ready, work, suspend);
+        let suspension = self.suspension;
+        let sensed = self.dies[die as usize].read(ready, work, suspension);
         if let Some(planes) = self.planes.get_mut(die as usize) {
             planes.read_together(sensed);
         }
@@ -203,7 +206,7 @@ impl FlashArray {
     pub(crate) fn erase_superblock(&mut self, ready: DeviceTime, mode: CellMode) -> DeviceTime {
         self.counts.erases += self.dies.len() as u64;
         let (now, erase) = (self.now, self.times(mode).erase);
-        let ends = self.dies.iter_mut().map(|die| die.serve(now, ready, erase));
+        let ends = self.dies.iter_mut().map(|die| die.erase(now, ready, erase));
         ends.max().unwrap_or(ready)
     }
 

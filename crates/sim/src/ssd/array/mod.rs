@@ -11,4 +11,4 @@ pub(crate) use flash::{Counts, FlashArray};
 pub(crate) use layout::{CellMode, Layout, Lpn, Ppa, SuperblockId};
 pub(crate) use retries::Retries;
 pub(crate) use superblocks::{Books, Lost, ReadOnly, State, Superblocks};
-pub(crate) use timeline::{Bus, Die, Fifo, PlaneReads};
+pub(crate) use timeline::{Bus, Die, Fifo, PlaneReads, Suspension};

@@ -48,6 +48,15 @@ impl Bus {
     }
 }
 
+/// How soon a read may interrupt what a die does.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Suspension {
+    /// The longest that it waits for a running program, and for an erase without pulses.
+    pub(crate) wait: Nanos,
+    /// What an erase does at a stretch: a read waits for the end of it.
+    pub(crate) erase_pulse: Option<Nanos>,
+}
+
 /// A NAND die: programs and erases in the order they come, reads ahead of those that still wait.
 ///
 /// A read waits for the operation that runs when it comes, or until that is suspended, and for
@@ -63,6 +72,8 @@ pub(crate) struct Die {
     reads_until: DeviceTime,
     /// Length of the program or erase queued last: those that wait are taken to be like it.
     operation: Nanos,
+    /// When the erase booked last runs.
+    erase: Range<DeviceTime>,
     /// Bookings that begin later than `busy_until`, in order, with gaps between them.
     later: VecDeque<Range<DeviceTime>>,
 }
@@ -72,6 +83,13 @@ impl Die {
     pub(crate) fn serve(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.operation = work;
         self.read_in_turn(now, ready, work)
+    }
+
+    /// The same of an erase.
+    pub(crate) fn erase(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        let end = self.serve(now, ready, work);
+        self.erase = DeviceTime(end.0 - work.0)..end;
+        end
     }
 
     /// The same of a read that lets all that is booked before it go first.
@@ -116,14 +134,23 @@ impl Die {
         while let Some(booked) = self.later.front()
             && booked.start <= time
         {
-            self.busy_until = self.busy_until.max(booked.start) + booked.end.since(booked.start);
+            let begin = self.busy_until.max(booked.start);
+            if begin > booked.start && booked.contains(&self.erase.start) {
+                let late = begin.since(booked.start);
+                self.erase = self.erase.start + late..self.erase.end + late;
+            }
+            self.busy_until = begin + booked.end.since(booked.start);
             self.later.pop_front();
         }
     }
 
-    /// Reads ahead of waiting operations, and after at most `suspend` of the running one; returns
-    /// its end.
-    pub(crate) fn read(&mut self, ready: DeviceTime, read: Nanos, suspend: Nanos) -> DeviceTime {
+    /// Reads ahead of waiting operations, and when the running one is at its end or suspended; returns its end.
+    pub(crate) fn read(
+        &mut self,
+        ready: DeviceTime,
+        read: Nanos,
+        suspension: Suspension,
+    ) -> DeviceTime {
         let earliest = ready.max(self.reads_until);
         self.come_to(earliest);
         let left = self.busy_until.since(earliest);
@@ -131,11 +158,32 @@ impl Die {
         let wait = if follows_a_read || left == Nanos::ZERO {
             Nanos::ZERO
         } else {
-            Nanos(left.0 % self.operation.0.max(1)).min(suspend)
+            self.left_at(earliest, left, suspension)
         };
         self.reads_until = earliest + wait + read;
+        self.delay(earliest, read);
         self.busy_until = earliest + left + read;
         self.reads_until
+    }
+
+    /// What is left of the operation that runs at `time`, or of it before a suspension.
+    fn left_at(&self, time: DeviceTime, left: Nanos, suspension: Suspension) -> Nanos {
+        match suspension.erase_pulse {
+            Some(pulse) if self.erase.contains(&time) => {
+                Nanos(self.erase.end.since(time).0 % pulse.0.max(1))
+            }
+            _ => Nanos(left.0 % self.operation.0.max(1)).min(suspension.wait),
+        }
+    }
+
+    /// The erase booked last ends later, and begins later if it has not yet, for a read from `time` on.
+    fn delay(&mut self, time: DeviceTime, read: Nanos) {
+        if self.erase.end > time && self.erase.end <= self.busy_until {
+            self.erase.end = self.erase.end + read;
+            if self.erase.start > time {
+                self.erase.start = self.erase.start + read;
+            }
+        }
     }
 
     /// The power went: whatever it was doing, it does no longer.
@@ -168,10 +216,10 @@ impl PlaneReads {
         planes: Range<u32>,
         ready: DeviceTime,
         read: Nanos,
-        suspend: Nanos,
+        suspension: Suspension,
     ) -> DeviceTime {
         planes.fold(ready, |end, plane| {
-            end.max(self.read_one(die, plane as usize, ready, read, suspend))
+            end.max(self.read_one(die, plane as usize, ready, read, suspension))
         })
     }
 
@@ -181,17 +229,19 @@ impl PlaneReads {
         plane: usize,
         ready: DeviceTime,
         read: Nanos,
-        suspend: Nanos,
+        suspension: Suspension,
     ) -> DeviceTime {
         let earliest = ready.max(self.until[plane]);
         let end = if earliest < die.reads_until {
             // Other planes read then: nothing else is in the way.
             let end = earliest.max(self.since) + read;
-            die.busy_until = die.busy_until + end.since(die.reads_until);
+            let more = end.since(die.reads_until);
+            die.delay(earliest, more);
+            die.busy_until = die.busy_until + more;
             die.reads_until = die.reads_until.max(end);
             end
         } else {
-            let end = die.read(ready, read, suspend);
+            let end = die.read(ready, read, suspension);
             if earliest == ready {
                 self.since = DeviceTime(end.0 - read.0);
             }
@@ -212,6 +262,12 @@ impl PlaneReads {
 mod tests {
     use super::*;
 
+    const NEVER: Suspension = Suspension { wait: Nanos(u64::MAX), erase_pulse: None };
+
+    fn after(wait: u64) -> Suspension {
+        Suspension { wait: Nanos(wait), erase_pulse: None }
+    }
+
     #[test]
     fn a_fifo_serves_in_order_and_idles_until_work_is_ready() {
         let mut die = Fifo::default();
@@ -222,22 +278,22 @@ mod tests {
 
     #[test]
     fn a_read_overtakes_waiting_programs_and_delays_them() {
-        let (read, program, never) = (Nanos(50), Nanos(600), Nanos(u64::MAX));
+        let (read, program) = (Nanos(50), Nanos(600));
         let mut die = Die::default();
-        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(60));
-        assert_eq!(die.read(DeviceTime(10), read, never), DeviceTime(110));
+        assert_eq!(die.read(DeviceTime(10), read, NEVER), DeviceTime(60));
+        assert_eq!(die.read(DeviceTime(10), read, NEVER), DeviceTime(110));
         for end in [800, 1400, 2000] {
             assert_eq!(die.serve(DeviceTime(200), DeviceTime(200), program), DeviceTime(end));
         }
         // At 300 the first program runs until 800; two more wait.
-        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(850));
-        assert_eq!(die.read(DeviceTime(300), read, never), DeviceTime(900));
+        assert_eq!(die.read(DeviceTime(300), read, NEVER), DeviceTime(850));
+        assert_eq!(die.read(DeviceTime(300), read, NEVER), DeviceTime(900));
         assert_eq!(die.serve(DeviceTime(300), DeviceTime(300), program), DeviceTime(2700));
     }
 
     #[test]
     fn what_is_booked_for_later_leaves_the_die_to_others_until_then() {
-        let (work, never) = (Nanos(100), Nanos(u64::MAX));
+        let work = Nanos(100);
         let mut die = Die::default();
         let serve =
             |die: &mut Die, now, ready, work| die.serve(DeviceTime(now), DeviceTime(ready), work);
@@ -248,37 +304,66 @@ mod tests {
         assert_eq!(serve(&mut die, 0, 0, Nanos(4000)), DeviceTime(9100), "too long for any");
         assert_eq!(serve(&mut die, 0, 0, work), DeviceTime(1200), "into the second");
         // A read at 1500 finds nothing under way, one at 5010 the operation that runs until 5100.
-        assert_eq!(die.read(DeviceTime(1500), Nanos(50), never), DeviceTime(1550));
-        assert_eq!(die.read(DeviceTime(5010), Nanos(50), Nanos(20)), DeviceTime(5080));
+        assert_eq!(die.read(DeviceTime(1500), Nanos(50), NEVER), DeviceTime(1550));
+        assert_eq!(die.read(DeviceTime(5010), Nanos(50), after(20)), DeviceTime(5080));
     }
 
     #[test]
     fn a_read_waits_for_an_operation_as_long_as_the_one_queued_last() {
-        let (now, never) = (DeviceTime(0), Nanos(u64::MAX));
+        let now = DeviceTime(0);
         let mut die = Die::default();
         die.serve(now, now, Nanos(4000));
         die.serve(now, now, Nanos(600));
         die.read_in_turn(now, now, Nanos(50));
         // At 4,100 of 4,650: 550 are left, less than a program.
-        assert_eq!(die.read(DeviceTime(4100), Nanos(50), never), DeviceTime(4700));
+        assert_eq!(die.read(DeviceTime(4100), Nanos(50), NEVER), DeviceTime(4700));
         // Programs queued after an erase are waited for one at a time.
         for _ in 0..4 {
             die.serve(DeviceTime(4700), DeviceTime(4700), Nanos(600));
         }
-        assert_eq!(die.read(DeviceTime(4800), Nanos(50), never), DeviceTime(5350));
+        assert_eq!(die.read(DeviceTime(4800), Nanos(50), NEVER), DeviceTime(5350));
     }
 
     #[test]
     fn a_suspended_program_lets_a_read_in_and_ends_later() {
         let mut die = Die::default();
         assert_eq!(die.serve(DeviceTime(0), DeviceTime(0), Nanos(600)), DeviceTime(600));
-        assert_eq!(die.read(DeviceTime(100), Nanos(50), Nanos(20)), DeviceTime(170));
+        assert_eq!(die.read(DeviceTime(100), Nanos(50), after(20)), DeviceTime(170));
         assert_eq!(die.serve(DeviceTime(100), DeviceTime(100), Nanos(600)), DeviceTime(1250));
     }
 
     #[test]
+    fn a_read_waits_for_the_pulse_of_an_erase_wherever_reads_have_moved_it() {
+        let (now, read, program) = (DeviceTime(0), Nanos(50), Nanos(600));
+        let pulses = Suspension { wait: Nanos(20), erase_pulse: Some(Nanos(1000)) };
+        let mut die = Die::default();
+        die.serve(now, now, program);
+        assert_eq!(die.erase(now, now, Nanos(4000)), DeviceTime(4600));
+        die.serve(now, now, program);
+        assert_eq!(die.read(DeviceTime(100), read, pulses), DeviceTime(170), "the program");
+        // The erase runs from 650 to 4,650: pulses end at 1,650, 2,650 and so on.
+        assert_eq!(die.read(DeviceTime(1000), read, pulses), DeviceTime(1700));
+        // And is resumed for as long.
+        assert_eq!(die.read(DeviceTime(4400), read, pulses), DeviceTime(4750));
+        assert_eq!(
+            die.read(DeviceTime(4800), read, pulses),
+            DeviceTime(4870),
+            "the program behind it"
+        );
+        // Booked for later, and late.
+        let mut die = Die::default();
+        die.serve(now, now, Nanos(900));
+        die.erase(now, DeviceTime(1000), Nanos(4000));
+        for _ in 0..4 {
+            die.read(DeviceTime(500), read, pulses);
+        }
+        // It begins at 1,100 in place of 1,000.
+        assert_eq!(die.read(DeviceTime(1200), read, pulses), DeviceTime(2150));
+    }
+
+    #[test]
     fn planes_that_read_by_themselves_hold_a_program_up_together() {
-        let (read, program, suspend) = (Nanos(50), Nanos(600), Nanos(20));
+        let (read, program, suspend) = (Nanos(50), Nanos(600), after(20));
         let (mut die, mut planes) = (Die::default(), PlaneReads::new(2));
         assert_eq!(die.serve(DeviceTime(0), DeviceTime(0), program), DeviceTime(600));
         let mut reads = |die: &mut Die, plane: u32, ready| {

@@ -164,10 +164,12 @@ fn a_read_suspends_a_running_program_or_waits_for_its_end() {
 }
 
 #[test]
-fn a_read_suspends_a_running_erase_or_waits_for_its_end() {
-    for suspend in [None, Some(Nanos::from_micros(50))] {
+fn a_read_suspends_a_running_erase_or_waits_for_its_end_or_that_of_a_pulse() {
+    let (never, soon) = (None, Some(Nanos::from_micros(50)));
+    for (suspend, pulse) in [(never, None), (soon, None), (soon, Some(Nanos::from_micros(700)))] {
         let mut profile = one_die(32);
         profile.nand.suspend_time = suspend;
+        profile.nand.erase_pulse_time = pulse;
         profile.gc.idle_after = Some(MS * 10);
         let superblock = profile.superblock_size().0 / PAGE.0;
         // One superblock less is free once the first one was overwritten by the third.
@@ -181,8 +183,9 @@ fn a_read_suspends_a_running_erase_or_waits_for_its_end() {
         drive.flush();
         let idle_since = drive.ssd.now();
         drive.idle_until(idle_since + MS * 11);
-        let left = profile.nand.erase_time.0 - MS.0 - profile.firmware.read_time.0;
-        let wait = suspend.unwrap_or(Nanos(left));
+        let left = Nanos(profile.nand.erase_time.0 - MS.0 - profile.firmware.read_time.0);
+        let of_pulse = pulse.map(|pulse| Nanos(left.0 % pulse.0));
+        let wait = of_pulse.or(suspend).unwrap_or(left);
         assert_eq!(drive.read(superblock), mapped_read(&profile) + wait);
         assert_eq!(drive.erases(), 1);
     }
