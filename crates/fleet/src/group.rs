@@ -44,7 +44,7 @@ pub(crate) struct Served {
     /// From the beginning of the service.
     pub(crate) due: Nanos,
     pub(crate) response: Nanos,
-    /// The drive whose answer it waited for.
+    /// The drive whose answer it waited for, or one of those.
     pub(crate) last: usize,
     pub(crate) hedged: bool,
 }
@@ -210,8 +210,12 @@ impl<'a> Group<'a> {
         }
         // Drives advance when they are asked, so that answers come in no order.
         request.answers.sort_unstable();
-        let (at, last) = request.answers[request.needed - 1];
+        let (at, _) = request.answers[request.needed - 1];
         let (operation, due) = (request.io.operation, request.due);
+        // Of several that answered at that moment each is the one in turn.
+        let first = request.answers.partition_point(|(answered, _)| *answered < at);
+        let tied = request.answers.partition_point(|(answered, _)| *answered <= at) - first;
+        let (_, last) = request.answers[first + due.0 as usize % tied];
         let served =
             Served { operation, due, response: Nanos(at.0 - due.0), last, hedged: request.hedged };
         (self.serve)(served);

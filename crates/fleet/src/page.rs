@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff::suite::are_apart;
+use writecliff::suite::{are_apart, in_words};
 use writecliff_device::Nanos;
 use writecliff_report::{
     FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError, fleet_summary,
@@ -12,7 +12,7 @@ use writecliff_report::{
 use writecliff_sweep::RowFigure;
 
 use crate::plan::{Fleet, Kind, Spread};
-use crate::tally::{Minute, histogram};
+use crate::tally::{MINUTE, Minute, histogram};
 use crate::total::{KindTotal, Service, SlowDrive};
 use crate::variants::Variant;
 
@@ -34,8 +34,10 @@ pub fn summary(fleet: &Fleet, services: &[(&Variant, Service)]) -> String {
 }
 
 fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
-    let mut variants: Vec<FleetPart> =
-        services.iter().map(|(variant, service)| part(variant, service)).collect();
+    let mut variants: Vec<FleetPart> = services
+        .iter()
+        .map(|(variant, service)| part(variant, service, services.len() > 1))
+        .collect();
     if let [(first, _), others @ ..] = services {
         for (part, (variant, _)) in variants[1..].iter_mut().zip(others) {
             let is_same = variant.fleet.load == first.fleet.load;
@@ -98,7 +100,8 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         let late = percent(share(service));
         return format!("Above {}, and so late: {late} of the requests.", variant.fleet.limit);
     }
-    let is_sure = |part: &FleetPart| part.doubts.iter().all(|doubt| doubt == OF_SCALE_MODELS);
+    let is_sure =
+        |part: &FleetPart| part.doubts.iter().all(|doubt| doubt.contains(OF_SCALE_MODELS));
     let sure = services.iter().zip(parts).filter(|(_, part)| is_sure(part));
     let mut sure: Vec<(&str, f64)> =
         sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
@@ -129,8 +132,8 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
     };
     let of_scale_models =
-        match parts.iter().any(|part| part.doubts.iter().any(|d| d == OF_SCALE_MODELS)) {
-            true => "Of scale models, whose pauses are shorter than the drives': ",
+        match parts.iter().any(|part| part.doubts.iter().any(|d| d.contains(OF_SCALE_MODELS))) {
+            true => "With scale models, whose pauses are shorter than the drives': ",
             false => "",
         };
     format!("{of_scale_models}{compared}{left_out}")
@@ -144,10 +147,10 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn part(variant: &Variant, service: &Service) -> FleetPart {
+fn part(variant: &Variant, service: &Service, has_variants: bool) -> FleetPart {
     FleetPart {
         name: variant.name.clone(),
-        doubts: doubts(&variant.fleet, service),
+        doubts: doubts(&variant.fleet, service, has_variants),
         figures: figures(service),
         longer: longer(service),
         minutes: (1..)
@@ -175,25 +178,42 @@ fn part(variant: &Variant, service: &Service) -> FleetPart {
 /// So many of the slowest drives are told.
 const SLOWEST: usize = 5;
 
-/// What a scale model keeps of its drive, and what not.
-const OF_SCALE_MODELS: &str = "Its drives are scale models: they have the rates of the drives they stand for, and pauses that are as much \
-     shorter as they are smaller. The percentiles that pauses make are longer on the whole drives, and which \
-     variant is the best may be another.";
+/// What a scale model keeps of its drive, and what not; behind which drives those are.
+const OF_SCALE_MODELS: &str = "scale models: they have the rates of the drives they stand for, and pauses that are as much \
+     shorter as they are smaller. The percentiles that pauses make are longer on the whole drives";
 
-fn doubts(fleet: &Fleet, service: &Service) -> Vec<String> {
+/// Drives that are scale models, if there are any.
+fn of_scale_models(fleet: &Fleet, has_variants: bool) -> Option<String> {
+    let is_one = |kind: &&Kind| kind.drive.contains("@1/");
+    let which = match fleet.drives.iter().filter(is_one).count() {
+        0 => return None,
+        all if all == fleet.drives.len() => "Its drives are",
+        _ => "Some of its drives are",
+    };
+    let best = if has_variants { ", and which variant is the best may be another" } else { "" };
+    Some(format!("{which} {OF_SCALE_MODELS}{best}."))
+}
+
+fn doubts(fleet: &Fleet, service: &Service, has_variants: bool) -> Vec<String> {
     let mut doubts = Vec::new();
-    if fleet.drives.iter().any(|kind| kind.drive.contains("@1/")) {
-        doubts.push(OF_SCALE_MODELS.to_owned());
-    }
+    doubts.extend(of_scale_models(fleet, has_variants));
     let failed: u64 = service.kinds.iter().map(|kind| kind.failed).sum();
     if failed > 0 {
         doubts.push(format!(
-            "{failed} I/Os failed on their drives; they count as answers, as if another fragment had \
-             been at hand at once."
+            "{} failed on their drives; they count as answers, as if another fragment had been at hand at once.",
+            in_words(failed as f64, "I/Os")
         ));
     }
     doubts.extend(unsettled(fleet, &service.minutes));
     doubts
+}
+
+/// The last minute of so long a service, whole or not.
+fn part_of_minute(duration: Nanos) -> String {
+    match Nanos(duration.0 % MINUTE) {
+        Nanos::ZERO => "minute".to_owned(),
+        part => part.exact(),
+    }
 }
 
 /// Whether the minutes that are counted are not alike: the figures are then of how long was counted.
@@ -207,7 +227,7 @@ fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
     let third = minutes.len().div_ceil(3);
     let (first, last) = (first.percentile(99.9), of(&minutes[minutes.len() - third..]));
     let at_last = match third {
-        1 => "in the last minute".to_owned(),
+        1 => format!("in the last {}", part_of_minute(fleet.duration)),
         minutes => format!("in the middle one of the last {minutes} minutes"),
     };
     let differs =
@@ -305,8 +325,15 @@ fn kind(kind: &KindTotal, planned: &Kind, service: &Service) -> FleetKind {
         Spread::Between(low, high) => format!("{low} to {high} % full"),
     };
     let all = |of: fn(&KindTotal) -> u64| service.kinds.iter().map(of).sum::<u64>().max(1) as f64;
+    let overwritten = match planned.overwrites {
+        Spread::Same(0.0) => String::new(),
+        Spread::Same(times) => format!(", overwritten {times} times"),
+        Spread::Between(low, high) => format!(", overwritten {low} to {high} times"),
+    };
+    let changes = planned.profile.iter().map(|(key, value)| format!(", {key} = {value}"));
+    let changes: String = changes.collect();
     FleetKind {
-        drive: format!("{}, {full}", kind.drive),
+        drive: format!("{}, {full}{overwritten}{changes}", kind.drive),
         drives: kind.drives,
         waited_percent: kind.waited_for as f64 / all(|kind| kind.waited_for) * 100.0,
         late_percent: kind.late as f64 / all(|kind| kind.late) * 100.0,
@@ -376,7 +403,7 @@ mod tests {
     fn minutes_that_are_not_alike_are_a_doubt() {
         let doubts = |minutes: &[u64]| {
             let (variant, service) = service("", minutes);
-            doubts(&variant.fleet, &service)
+            doubts(&variant.fleet, &service, false)
         };
         let cases: BTreeMap<&str, &[u64]> = BTreeMap::from([
             ("alike", &[20, 25, 20, 18, 22, 21][..]),

@@ -60,7 +60,7 @@ pub struct DriveRow {
     pub nand_written: Option<u64>,
 }
 
-const MINUTE: u64 = 60_000_000_000;
+pub(crate) const MINUTE: u64 = 60_000_000_000;
 
 /// Counts requests as they are served.
 #[derive(Debug)]

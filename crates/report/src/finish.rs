@@ -208,7 +208,7 @@ fn place(at: f64, axis: &Axis) -> String {
 
 /// A value with its unit.
 fn quantity(value: f64, axis: &Axis) -> String {
-    match axis.quantity.split_once(", ") {
+    match axis.quantity.rsplit_once(", ") {
         Some((_, "ns")) => number::latency(value as u64),
         Some((_, unit)) => format!("{} {unit}", number::significant(value)),
         None => format!("{} {}", number::significant(value), axis.quantity),

@@ -66,25 +66,30 @@ fn broken_off(run: &Run) -> Option<&Run> {
     run.and_repeats().find(|run| concludes && !run.is_complete())
 }
 
-/// Of what the fast buffer took whole, and of one of several runs, it says so. Of a run that did not come to
-/// its end nothing is concluded.
+/// Of what the fast buffer took whole it says so.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let mut text = headline(run.record.outcome.as_ref()?, &run.record.drive)?;
+    if is_within_buffer {
+        text = format!("{}: {text}", within_buffer(&run.record.plan));
+    }
+    Some(of_run(run, Sentence::new(text, &[(run.record.plan.name(), "pictures")])))
+}
+
+/// A sentence about what a run came to: of one of several it says so, and of a run that did not come to its end
+/// nothing is concluded.
+fn of_run(run: &Run, sentence: Sentence) -> Sentence {
     if let Some(broken_off) = broken_off(run) {
         let (test, status) = (run.record.plan.name(), broken_off.status());
         let text = format!(
             "The test {test} is not complete, {status}: nothing is concluded from what was measured until then."
         );
-        return Some(Sentence::new(text, &[(test, "pictures")]));
+        return Sentence::new(text, &[(test, "pictures")]);
     }
-    if is_within_buffer {
-        text = format!("{}: {text}", within_buffer(&run.record.plan));
+    if !run.is_repeated() {
+        return sentence;
     }
-    if run.is_repeated() {
-        let (seed, count) = (run.record.plan.seed(), run.repeats.len() + 1);
-        text = format!("With seed {seed}, one of {count}: {text}");
-    }
-    Some(Sentence::new(text, &[(run.record.plan.name(), "pictures")]))
+    let (seed, count) = (run.record.plan.seed(), run.repeats.len() + 1);
+    Sentence { text: format!("With seed {seed}, one of {count}: {}", sentence.text), ..sentence }
 }
 
 /// A sentence, which says whether there is a doubt about it.
@@ -279,7 +284,7 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
         in_doubt(main.in_doubt.steady || other.in_doubt.steady, spare_area(main, other))
     });
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
-        Some(Outcome::Trim(outcome)) => Some(trim(outcome, &run.record.plan)),
+        Some(Outcome::Trim(outcome)) => Some(of_run(run, trim(outcome, &run.record.plan))),
         _ => None,
     });
     // That a drive takes no TRIM the sentence says itself.

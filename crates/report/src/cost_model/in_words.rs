@@ -23,8 +23,12 @@ pub(crate) fn lie(outcome: &Outcome) -> Option<String> {
     let lasts = match seconds {
         0 => "which the drive, once full, did not do for a second".to_owned(),
         _ => format!(
-            "which the drive, once full, did for {} ({drive_writes:.2} drive writes)",
-            number::seconds(f64::from(seconds))
+            "which the drive, once full, did for {} ({} drive writes)",
+            number::seconds(f64::from(seconds)),
+            match drive_writes {
+                ..0.01 => "less than 0.01".to_owned(),
+                _ => format!("{drive_writes:.2}"),
+            }
         ),
     };
     Some(format!(

@@ -77,7 +77,8 @@ struct Model<'a> {
     record: &'a RunRecord,
     outcome: &'a Outcome,
     steady: Coefficients,
-    fresh: Coefficients,
+    /// A disk has none.
+    fresh: Option<Coefficients>,
     options: &'a ModelOptions,
 }
 
@@ -99,9 +100,10 @@ impl ModelFormat {
             }
             _ => return Err(ModelError::OtherTest { test: record.plan.name() }),
         };
-        let is_complete = record.status == Status::Complete;
-        let rates = outcome.steady.zip(outcome.fresh).filter(|_| is_complete);
-        let (steady, fresh) = rates.ok_or(ModelError::Unfinished)?;
+        let fresh = outcome.fresh;
+        let has_all =
+            record.status == Status::Complete && (fresh.is_some() || record.drive.rotational);
+        let steady = outcome.steady.filter(|_| has_all).ok_or(ModelError::Unfinished)?;
         (self.write)(&Model { record, outcome, steady, fresh, options })
     }
 }

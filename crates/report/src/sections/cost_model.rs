@@ -3,7 +3,7 @@
 
 use writecliff_device::DeviceInfo;
 use writecliff_suite::cost_model::{
-    Coefficient, Coefficients, Limits, OfOperation, Outcome, Plan, Rung, State,
+    Coefficient, Coefficients, Limits, OfOperation, Outcome, PERCENTILE, Plan, Rung, State,
 };
 use writecliff_suite::{Good, Plan as AnyPlan};
 
@@ -174,11 +174,37 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
     let shares = number_row("kept of the model", Good::AtLeast, shares, |percent| {
         number::percent(percent / 100.0)
     });
-    let reads = latency_row("reads then", limits().map(|limits| limits.map(|one| one.read.0)));
-    let writes = latency_row("writes then", limits().map(|limits| limits.map(|one| one.write.0)));
-    let rows = rows.chain([shares, reads, writes]).collect();
-    let text = "Response times are half as much again as was measured at what is kept.";
-    table_of(subjects, answers, ("The model", text), rows)
+    let mut late = Vec::new();
+    let text = match percentile_of_all(answers) {
+        Some(percentile) => {
+            let row = |name: &str, limit: fn(&Limits) -> u64| {
+                latency_row(name, limits().map(|limits| limits.map(limit)))
+            };
+            late.push(row("reads then", |limits| limits.read.0));
+            late.push(row("writes then", |limits| limits.write.0));
+            format!(
+                "Response times are those of {percentile} %, and half as much again as was measured at what is kept."
+            )
+        }
+        None => {
+            "Response times at what is kept are of other percentiles, and not beside each other."
+                .to_owned()
+        }
+    };
+    let rows = rows.chain([shares]).chain(late).collect();
+    table_of(subjects, answers, ("The model", &text), rows)
+}
+
+/// The percentile that all response times are of, if it is one.
+fn percentile_of_all(answers: &[Answer<'_, Outcome>]) -> Option<f64> {
+    let limits = answers.iter().filter_map(|answer| answer.outcome.limits.as_ref());
+    let mut all: Vec<f64> = limits.map(|limits| limits.percentile).collect();
+    all.dedup();
+    match all[..] {
+        [] => Some(PERCENTILE),
+        [one] => Some(one),
+        _ => None,
+    }
 }
 
 /// A quantity of a share: its name, its style, and where it is.
@@ -211,11 +237,23 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
     }
     let x = Axis::linear("share of the steady rates, %", 100.0);
     let y = curves::times("response time", &curves);
-    let limits = answers.iter().find_map(|answer| answer.outcome.limits.as_ref());
-    let percentile = limits.map_or(95.0, |limits| limits.percentile);
+    let share = match percentile_of_all(answers) {
+        Some(percentile) => format!("{percentile} % of the reads and of the writes take no longer"),
+        None => {
+            let of_each = answers.iter().filter_map(|answer| {
+                let limits = answer.outcome.limits.as_ref()?;
+                Some(format!("{}: {} %", subjects.full_name(answer.subject), limits.percentile))
+            });
+            let of_each: Vec<String> = of_each.collect();
+            format!(
+                "Such a share of the reads and of the writes takes no longer ({})",
+                of_each.join("; ")
+            )
+        }
+    };
     let text = format!(
-        "{percentile} % of the reads and of the writes take no longer, where both arrive at random moments. The last \
-         point may be the first share that the drive did not keep up with."
+        "{share}, where both arrive at random moments. The last point may be the first share that the drive did not \
+         keep up with."
     );
     let names = ("cost-model", "Response times at shares of the model", text.as_str());
     curves::views_on(

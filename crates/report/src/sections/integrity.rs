@@ -40,15 +40,18 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             number::bytes(outcome.capacity.0 as f64),
         ));
     }
+    let earlier = match outcome.not_flushed {
+        0 => "",
+        _ => ", or in the earlier version where that may be",
+    };
     Some(match (outcome.bad(), outcome.finished) {
         (0, true) => {
-            let earlier = match outcome.not_flushed {
-                0 => "",
-                _ => ", or in the earlier version where that may be",
-            };
             let anything = match outcome.anything {
                 0 => String::new(),
-                trimmed => format!(" {} more were trimmed, and may hold anything.", count(trimmed)),
+                others => format!(
+                    " {} more that were trimmed or never written may hold anything, each time counted.",
+                    count(others)
+                ),
             };
             format!(
                 "Every block came back as written{earlier}: {} {compared}.{anything}",
@@ -56,7 +59,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             )
         }
         (0, false) => format!(
-            "Every block that was compared came back as written, but the run ended before all were: \
+            "Every block that was compared came back as written{earlier}, but the run ended before all were: \
              {} {compared}.",
             count(outcome.checks)
         ),

@@ -37,7 +37,12 @@ pub(crate) fn may_be_chance(ios: &[u64]) -> bool {
     let third = ios.len() / 3;
     let [first, last] =
         [&ios[..third], &ios[ios.len() - third..]].map(|part| part.iter().sum::<u64>() as f64);
-    (first - last).abs() <= CHANCE * (first + last).sqrt()
+    (first - last).abs() <= by_chance(first + last)
+}
+
+/// So many more or fewer I/Os there may be by chance where about so many arrivals are drawn.
+pub(crate) fn by_chance(ios: f64) -> f64 {
+    CHANCE * ios.sqrt()
 }
 
 #[cfg(test)]

@@ -42,6 +42,11 @@ pub enum Unjudged {
         /// What it lacks.
         mechanism: Mechanism,
     },
+    /// Arrivals are drawn, and as many fewer come by chance.
+    #[error(
+        "as many I/Os are missing by chance, since arrivals are drawn; a longer step decides it"
+    )]
+    Chance,
     /// A percentile of fewer would be the longest of them.
     #[error(
         "its step had {ios} such I/Os, and {needed} make this percentile; a longer step has them"

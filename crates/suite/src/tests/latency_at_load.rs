@@ -426,9 +426,10 @@ fn power(step: &Step) -> f64 {
 /// How much higher than its highest point a curve may be between points, as a share of it.
 const BETWEEN: f64 = 0.02;
 
-/// Where points of growing x are highest, and how high: the vertex of the parabola through the highest
-/// and its neighbours, or the point itself where it is the first or the last, or where the curve falls
-/// so steeply beside it that it is no parabola.
+/// Where points of growing load are highest in power, and how high: the vertex of the parabola through the
+/// highest and its neighbours, or the point itself where it is the first or the last, or where the curve falls
+/// so steeply beside it that it is no parabola: it would rise far above the points, or to a response time that
+/// is not between those of the two beside it.
 fn highest(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let at = (0..points.len()).max_by(|a, b| points[*a].1.total_cmp(&points[*b].1))?;
     let Some(&[(left, left_y), (middle, middle_y), (right, right_y)]) =
@@ -441,7 +442,13 @@ fn highest(points: &[(f64, f64)]) -> Option<(f64, f64)> {
     let second = ((right_y - middle_y) / (right - middle) - first) / (right - left);
     let vertex = f64::midpoint(left, middle) - first / (2.0 * second);
     let top = left_y + (vertex - left) * (first + second * (vertex - middle));
-    let is_there = second < 0.0 && top <= middle_y * (1.0 + BETWEEN);
+    let (before, behind) = if vertex <= middle {
+        (left / left_y, middle / middle_y)
+    } else {
+        (middle / middle_y, right / right_y)
+    };
+    let is_between = (before..=behind).contains(&(vertex / top));
+    let is_there = second < 0.0 && top <= middle_y * (1.0 + BETWEEN) && is_between;
     Some(if is_there { (vertex, top) } else { (middle, middle_y) })
 }
 
@@ -483,6 +490,7 @@ mod tests {
         // Without queueing it is the end, or the last step before a cliff.
         assert_eq!(knee(|_| 1.0), 0.95);
         assert_eq!(knee(|load| if load > 0.85 { 20.0 } else { 1.0 }), 0.8);
+        assert_eq!(knee(|load| if load > 0.25 { 82.0 } else { 6.96 }), 0.2, "no time is below all");
         assert_eq!(highest(&[]), None);
     }
 

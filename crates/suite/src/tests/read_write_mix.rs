@@ -8,6 +8,7 @@ use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation, Through
 use writecliff_measure::{Recording, Stream, Streams, Totals};
 use writecliff_workload::Pace;
 
+use crate::method::change::by_chance;
 use crate::method::estimate::{Demands, Estimate, scale};
 use crate::method::ladder::{Ladder, States};
 use crate::method::limits::{
@@ -214,8 +215,6 @@ const DRIVE_WRITES_MAX: f64 = 1000.0;
 
 /// Writes fell behind if so large a share of them is missing in the end.
 const BEHIND: f64 = 0.01;
-/// Three standard deviations of the number of writes, in their root.
-const CHANCE: f64 = 3.0;
 
 /// Bytes a second of so many drive writes a day.
 fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
@@ -291,7 +290,8 @@ fn not_reached(plan: &Plan, rate: Throughput, writes: &Totals) -> Option<f64> {
     let under_way = plan.random_block.0 * plan.queue_depth as u64;
     let missing = asked - (writes.written.0 + under_way) as f64;
     // So many at random moments are a few more or fewer by chance.
-    let by_chance = CHANCE * (asked * plan.random_block.0 as f64).sqrt();
+    let block = plan.random_block.0 as f64;
+    let by_chance = block * by_chance(asked / block);
     (missing > BEHIND * asked + by_chance).then_some(rate.0 as f64 / plan.random_block.0 as f64)
 }
 

@@ -352,6 +352,12 @@ fn conclude(
             })],
         );
     };
+    // One that was broken off is no pass.
+    let used = plan.used(drive);
+    let whole = |phase| {
+        let is_whole = Totals::of(recording.series(phase)).written >= used;
+        Rate::of_series(recording, phase).filter(|_| is_whole)
+    };
     let clean_pass: Vec<_> = recording.series(CLEAN).collect();
     let outcome = Outcome {
         clean,
@@ -361,16 +367,16 @@ fn conclude(
         dirty_again: rate(AFTER_TRIM).and_then(|_| rate(DIRTY_PASS)),
         after_pass: rate(AFTER_PASS),
         after_idle: rate(AFTER_IDLE),
-        whole_clean: Rate::of_series(recording, CLEAN),
-        whole_dirty: Rate::of_series(recording, DIRTY_PASS),
-        whole_after_trim: Rate::of_series(recording, AFTER_TRIM),
+        whole_clean: whole(CLEAN),
+        whole_dirty: whole(DIRTY_PASS),
+        whole_after_trim: whole(AFTER_TRIM),
         trim_took: Some(Totals::of(recording.series(TRIM)).span)
             .filter(|took| *took > Nanos::ZERO && !lacks(drive, Mechanism::TrimTime)),
         fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
     };
     let mut warnings = Vec::new();
     let lasted = Totals::of(recording.series(CLEAN)).span;
-    if lasted < BRIEF {
+    if lasted < BRIEF && outcome.whole_clean.is_some() {
         let part = "A whole pass over the clean drive".to_owned();
         warnings.push(Warning::Method(MethodWarning::Brief { part, lasted }));
     }

@@ -368,8 +368,12 @@ impl Direction {
 
 impl Times {
     /// Of so many I/Os: fio tells every percentile that it was asked for, few as they may be.
+    /// fio's percentiles are those of its buckets' ends, which may lie behind the longest.
     fn known(&self, ios: u64) -> KnownLatencies {
-        let percentile = |percent| self.percentile(percent).filter(|_| ios >= ios_for(percent));
+        let longest = if self.max > 0.0 { self.max as u64 } else { u64::MAX };
+        let percentile = |percent| {
+            self.percentile(percent).filter(|_| ios >= ios_for(percent)).map(|ns| ns.min(longest))
+        };
         KnownLatencies {
             p50_ns: percentile(50.0),
             p99_ns: percentile(99.0),
@@ -444,7 +448,11 @@ fn phases(jobs: &[Job<'_>]) -> Vec<Phase> {
 fn drive(output: &Output, known: &Imported) -> DeviceInfo {
     let options = output.jobs.iter().map(|job| &job.options).chain([&output.global]);
     let named = { options }.find_map(|options| options.get("filename"));
+    // Of jobs in files fio tells the disk beneath those of its directory, which they are not.
+    let in_files = output.jobs.iter().map(|job| &job.options).chain([&output.global]);
+    let in_files = { in_files }.any(|options| options.contains_key("directory"));
     let used = output.disk_util.first().map(|disk| format!("/dev/{}", disk.name));
+    let used = used.filter(|_| !in_files);
     let address = named.cloned().or(used).unwrap_or_else(|| "a file of fio's".to_owned());
     let address = printable(&address);
     let is_device = address.starts_with("/dev/") || address.starts_with("\\\\.\\");

@@ -29,7 +29,7 @@ use crate::record::figure::Figure;
 use crate::record::warning::Warning;
 
 pub use coefficients::{Coefficient, Coefficients};
-pub use outcome::{Limits, OfOperation, Outcome, Promise, Rung, State};
+pub use outcome::{Limits, OfOperation, Outcome, PERCENTILE, Promise, Rung, State};
 
 /// The phase that writes the part in which the fresh drive is measured.
 const LAYOUT: &str = "layout";
@@ -128,8 +128,8 @@ impl Plan {
     }
 
     fn percentile(drive: &DeviceInfo) -> f64 {
-        // As tools/cgroup/iocost_coef_gen.py of the Linux kernel has it.
-        if is_hard_disk(drive) { 50.0 } else { 95.0 }
+        // As that tool has it.
+        if is_hard_disk(drive) { 50.0 } else { PERCENTILE }
     }
 }
 

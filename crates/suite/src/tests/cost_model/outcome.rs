@@ -97,6 +97,9 @@ pub struct Limits {
     pub check: Option<Box<Rung>>,
 }
 
+/// The percentile of a solid-state drive's limits: as tools/cgroup/iocost_coef_gen.py of the Linux kernel has it.
+pub const PERCENTILE: f64 = 95.0;
+
 impl Limits {
     /// What was measured, times this, is what is asked of a drive: as tools/cgroup/iocost_coef_gen.py of
     /// the Linux kernel has it.
@@ -149,8 +152,13 @@ impl Outcome {
         let limits = self.limits.iter().flat_map(|limits| {
             let kept = Figure::new(KEPT, f64::from(limits.percent), Unit::Percent, Good::AtLeast);
             // Near saturation a little more load makes response times much longer.
+            // What is of another percentile is another figure.
+            let name = |name: &str| match limits.percentile == PERCENTILE {
+                true => name.to_owned(),
+                false => format!("{name}, p{}", limits.percentile),
+            };
             let late = [(READS_THERE, limits.read), (WRITES_THERE, limits.write)]
-                .map(|(name, limit)| Figure::latency(name, limit.0).unjudged());
+                .map(|(of, limit)| Figure::latency(name(of), limit.0).unjudged());
             std::iter::once(kept).chain(late)
         });
         let promise = self.promise.map(|promise| {

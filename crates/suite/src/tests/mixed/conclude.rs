@@ -9,6 +9,7 @@ use writecliff_workload::{Job, Of, Pace, Steady};
 use super::outcome::{JobFigures, OperationFigures, Outcome};
 use super::plan::Plan;
 use super::series::{series, series_of_job};
+use crate::method::change::by_chance;
 use crate::method::loads::plural;
 use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, iops_of};
@@ -21,6 +22,15 @@ impl Plan {
         let ends = timed.filter_map(|job| Some(self.limit(job)?.0.saturating_sub(slack(job).0)));
         ends.max().is_none_or(|ends| recorded.0 >= ends)
     }
+
+    /// The time of a job that was not as fast as it could be, but for what comes before its figures: to its end,
+    /// be it at rest then. `None` if it has no time, or was cut short.
+    fn paced_time(&self, job: &Job, recorded: Nanos) -> Option<Nanos> {
+        let planned = self.limit(job).filter(|_| job.time_based && job.steady.is_none())?;
+        let is_whole = job.pace != Pace::Closed && recorded + slack(job) >= planned;
+        let before = Nanos::from_secs(job.before_figures().0.div_ceil(1_000_000_000));
+        is_whole.then(|| Nanos(planned.0.saturating_sub(before.0)))
+    }
 }
 
 pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
@@ -30,8 +40,10 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     for job in plan.groups(Bytes(u64::MAX)).iter().flatten() {
         let recorded = time_of(&series_of_job(job), recording, 0).unwrap_or(Nanos::ZERO);
         let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
-        match figures((&job.name, job.group), &series_of_job(job), recording, from) {
-            Some(mut figures) => {
+        let last = time_of(&series_of_job(job), recording, from);
+        match last.map(|last| last.max(plan.paced_time(job, recorded).unwrap_or_default())) {
+            Some(span) => {
+                let mut figures = figures_over(span, (&job.name, job.group), recording, from);
                 figures.held = held(job.pace);
                 warnings.extend(unevenness(job, recording));
                 warnings.extend(behind(job, &figures));
@@ -110,7 +122,7 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
 }
 
-/// A job may do so much less than it was to, as a share of it: chance in arrivals, and its last I/Os.
+/// A job may do so much less than it was to, as a share of it, besides what chance takes from arrivals: its last I/Os.
 const BEHIND: f64 = 0.05;
 /// Of a shorter time nothing is said: what is late may yet be made up for.
 const BEHIND_SECONDS: f64 = 5.0;
@@ -134,7 +146,12 @@ fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
         | Pace::Bursts { .. }
         | Pace::Rates { .. } => return None,
     };
-    let is_behind = figures.seconds >= BEHIND_SECONDS && done < (1.0 - BEHIND) * asked;
+    let ios = all(|figures| figures.ios as f64);
+    let by_chance = match job.pace {
+        Pace::Arrivals { .. } | Pace::Scatter(_) => by_chance(ios) / ios.max(1.0) * done,
+        _ => 0.0,
+    };
+    let is_behind = figures.seconds >= BEHIND_SECONDS && done + by_chance < (1.0 - BEHIND) * asked;
     let told = |rate: f64| in_words(rate, unit);
     is_behind.then(|| {
         Warning::Job(JobWarning::Behind {
@@ -204,18 +221,7 @@ fn time_of(names: &[String], recording: &Recording, from: u32) -> Option<Nanos> 
     Some(Nanos(end - start))
 }
 
-/// The figures of a job of this name and group, whose operations have these series, from a second on; `None`
-/// if nothing of it was recorded since.
-pub(super) fn figures(
-    (job, group): (&str, u32),
-    names: &[String],
-    recording: &Recording,
-    from: u32,
-) -> Option<JobFigures> {
-    Some(figures_over(time_of(names, recording, from)?, (job, group), recording, from))
-}
-
-/// The same where the rates are over another time.
+/// The figures of a job of this name and group, from a second on, with rates over this time.
 pub(super) fn figures_over(
     span: Nanos,
     (job, group): (&str, u32),

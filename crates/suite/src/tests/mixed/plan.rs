@@ -1,9 +1,9 @@
 //! What is asked: jobs, and the state that they find the drive in.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
 use writecliff_workload::fio::FioJobs;
-use writecliff_workload::{Job, JobList, Mix, Order};
+use writecliff_workload::{Job, JobList, Mix, Order, Pace};
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -123,6 +123,29 @@ impl Plan {
     /// The groups as they run.
     pub(crate) fn groups(&self, capacity: Bytes) -> Vec<Vec<Job>> {
         self.list().groups(self.seed, capacity)
+    }
+
+    fn jobs_of(&self, operation: Operation) -> impl Iterator<Item = &Job> {
+        self.jobs.iter().filter(move |job| job.operations().any(|one| one == operation))
+    }
+
+    /// Whether any job does this.
+    pub(crate) fn has(&self, operation: Operation) -> bool {
+        self.jobs_of(operation).next().is_some()
+    }
+
+    /// Whether chance decides how many of these I/Os come.
+    pub(crate) fn are_drawn(&self, operation: Operation) -> bool {
+        self.jobs_of(operation)
+            .any(|job| matches!(job.pace, Pace::Arrivals { .. } | Pace::Scatter(_)))
+    }
+
+    /// How long the jobs that do this last after `ramp`; `None` if one has no time.
+    pub(crate) fn lasts(&self, operation: Operation, ramp: Nanos) -> Option<Nanos> {
+        let has_time = |job: &Job| job.time_based && job.steady.is_none();
+        let ends = self.jobs_of(operation).map(|job| self.limit(job).filter(|_| has_time(job)));
+        let last = ends.collect::<Option<Vec<Nanos>>>()?.into_iter().max()?;
+        Some(Nanos(last.0.saturating_sub(ramp.0)))
     }
 
     /// How long a job lasts at most.

@@ -42,6 +42,7 @@ fn figures(
 ) -> Option<StepFigures> {
     let ramp = jobs.jobs.iter().map(|job| job.ramp).max()?;
     let from = ramp.0.div_ceil(1_000_000_000) as u32;
+    let from_time = Nanos::from_secs(u64::from(from));
     let names = jobs.series_together(&turn.name);
     let of_step = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
     let samples = || recording.samples.iter().filter(of_step);
@@ -50,7 +51,13 @@ fn figures(
     let span = Nanos(end - start);
     let of = |operation| {
         let name = series(&turn.name, operation);
-        Figures::of(recording, &name, from, span)
+        // Of a job that ends before the others, its own time.
+        Figures::of(
+            recording,
+            &name,
+            from,
+            span.min(jobs.lasts(operation, from_time).unwrap_or(span)),
+        )
     };
     let trims_for_nothing = lacks(drive, Mechanism::TrimTime);
     let mut step = StepFigures {
@@ -70,11 +77,20 @@ fn figures(
         let got = figures.map(|figures| figures.value(target.figure, recording, &series, from));
         let needed = target.figure.ios_min();
         let unjudged = match figures {
+            None if is_whole && !jobs.has(target.of) => Some(Unjudged::NoIos),
             _ if target.of == Operation::Trim && trims_for_nothing => {
                 Some(Unjudged::NotModelled { mechanism: Mechanism::TrimTime })
             }
             _ if !is_whole => Some(Unjudged::CutShort),
             None => Some(Unjudged::NoIos),
+            Some(figures)
+                if jobs.are_drawn(target.of)
+                    && got.is_some_and(|got| {
+                        target.is_missed_by_chance(figures.ios, got, drive.into())
+                    }) =>
+            {
+                Some(Unjudged::Chance)
+            }
             Some(figures) if figures.ios < needed => {
                 Some(Unjudged::FewIos { ios: figures.ios, needed })
             }

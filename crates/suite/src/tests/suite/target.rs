@@ -6,6 +6,7 @@ use std::str::FromStr;
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
 
+use crate::method::change::by_chance;
 use crate::method::estimate::scale;
 use crate::method::limits::PlanError;
 use crate::method::loads::plural;
@@ -105,6 +106,22 @@ impl Target {
         Err(PlanError { option: "a target for", got, reason: reason.to_owned() })
     }
 
+    fn bound(&self, counted: Counted) -> (f64, Good) {
+        match self.limit {
+            Limit::Time(time) => (millis(time.0), Good::AtMost),
+            Limit::Rate(rate) if self.per_terabyte => (rate * counted.terabytes, Good::AtLeast),
+            Limit::Rate(rate) => (rate, Good::AtLeast),
+        }
+    }
+
+    /// Whether so many I/Os at this rate are too few by no more than chance takes from those that are drawn.
+    pub(super) fn is_missed_by_chance(&self, ios: u64, got: f64, counted: Counted) -> bool {
+        let (bound, good) = self.bound(counted);
+        let ios = ios as f64;
+        let wanted = ios * bound / got;
+        good == Good::AtLeast && got < bound && wanted - ios <= by_chance(wanted)
+    }
+
     pub(crate) fn judged(
         &self,
         name: &str,
@@ -112,11 +129,7 @@ impl Target {
         counted: Counted,
         unjudged: Option<Unjudged>,
     ) -> Judged {
-        let (bound, good) = match self.limit {
-            Limit::Time(time) => (millis(time.0), Good::AtMost),
-            Limit::Rate(rate) if self.per_terabyte => (rate * counted.terabytes, Good::AtLeast),
-            Limit::Rate(rate) => (rate, Good::AtLeast),
-        };
+        let (bound, good) = self.bound(counted);
         let passes = got.filter(|_| unjudged.is_none()).map(|got| match good {
             Good::AtLeast => got >= bound,
             Good::AtMost => got <= bound,
