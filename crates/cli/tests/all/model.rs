@@ -71,6 +71,21 @@ fn a_drive_is_measured_and_written_as_each_system_reads_it() {
 }
 
 #[test]
+fn a_disk_has_a_model_though_it_is_never_fresh() {
+    let user = User::new();
+    let run =
+        ["run", "cost-model", "sim:wd-velociraptor-300gb", "--quick", "--no-bench", "--quiet"];
+    let output = user.command(&run).args(["--out", "run"]).output().unwrap();
+    assert!(output.status.success(), "{}", errors(&output));
+    let json: serde_json::Value =
+        serde_json::from_str(&printed(&user, &["run", "--format", "json"])).unwrap();
+    assert!(json["fresh"].is_null() && json["limits"]["percentile"] == 50.0, "{json:#}");
+    for format in ["iocost", "hwdb", "seastar", "fio"] {
+        assert!(!printed(&user, &["run", "--format", format]).is_empty(), "{format}");
+    }
+}
+
+#[test]
 fn what_no_model_comes_of_says_so() {
     let user = User::new();
     let quick = ["--quick", "--no-bench", "--quiet", "--out"];

@@ -93,6 +93,18 @@ fn a_write_waits_for_the_slowest_of_its_copies() {
 }
 
 #[test]
+fn drives_that_answer_at_the_same_moment_are_waited_for_in_turn() {
+    let row = served("parity = 2", WRITES, |_| {
+        Box::new(Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_micros(100)))
+    });
+    let waited: Vec<u64> = row.drives.iter().map(|drive| drive.waited_for).collect();
+    let all: u64 = waited.iter().sum();
+    for waited in &waited {
+        assert_near(*waited as f64 / all as f64, 1.0 / 3.0, 0.02);
+    }
+}
+
+#[test]
 fn a_read_of_all_fragments_waits_for_as_many_as_hold_the_data() {
     // The k-th smallest of n exponential times: k terms of 1/n + 1/(n-1) + ...; all n are asked.
     for (data, parity) in [(1, 1), (2, 2), (4, 1), (4, 2)] {

@@ -130,6 +130,29 @@ fn a_job_that_does_less_than_its_rate_is_doubted() {
 }
 
 #[test]
+fn fewer_arrivals_by_chance_are_no_lateness_and_a_rest_is_part_of_a_job_s_time() {
+    use writecliff_workload::{Gaps, Pace};
+    let dir = tempfile::tempdir().unwrap();
+    let write = Mix { write: 100, ..Mix::default() };
+    let done = |pace, seed| {
+        let job = Job { pace, runtime: Some(Nanos::from_secs(10)), ..timed("one", write) };
+        let plan = mixed::Plan { seed, ..JobList { title: None, jobs: vec![job] }.into() };
+        let path = dir.path().join(format!("{pace:?} {seed}").replace(' ', ""));
+        let (record, _) = run_on_tiny(plan, &path);
+        let writes = jobs(&record)[0].writes.unwrap();
+        (record.warnings, writes)
+    };
+    let drawn = (1..=8).map(|seed| done(Pace::Arrivals { iops: 100, gaps: Gaps::Poisson }, seed));
+    let drawn: Vec<_> = drawn.collect();
+    assert!(drawn.iter().all(|(warnings, _)| warnings.is_empty()), "{drawn:?}");
+    let fewest = drawn.iter().map(|(_, writes)| writes.ios).min();
+    assert!(fewest < Some(970), "{fewest:?}: chance was to be seen");
+    let rest = Nanos::from_secs(20);
+    let (_, burst) = done(Pace::Think { rest, every: 16 }, 1);
+    assert_eq!((burst.ios, burst.iops), (16, 1.6));
+}
+
+#[test]
 fn rates_rests_and_ramps_are_kept() {
     let dir = tempfile::tempdir().unwrap();
     let read = Mix { read: 100, ..Mix::default() };

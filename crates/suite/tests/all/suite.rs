@@ -135,6 +135,29 @@ fn every_target_is_judged_by_what_the_drive_did() {
 }
 
 #[test]
+fn a_target_is_of_the_time_in_which_its_own_jobs_ran_and_not_missed_by_chance() {
+    let suite = |writes: &str, asked: u32| -> Plan {
+        let text = format!(
+            "[[step]]\nname = \"mixed\"\nfio = \"\"\"\n[global]\ntime_based\nruntime=6\n[reads]\nrw=randread\n\
+             rate_iops=50\nramp_time=2\n[writes]\nrw=randwrite\n{writes}\n\"\"\"\n\
+             [[step.target]]\nof = \"write\"\nfigure = \"iops\"\nlimit = {asked}\n\
+             [[step.target]]\nof = \"trim\"\nfigure = \"longest\"\nlimit = \"3ms\"\n"
+        );
+        toml::from_str(&text).unwrap()
+    };
+    let dir = tempfile::tempdir().unwrap();
+    let judged = |name: &str, plan| targets(&run_on(plan, &dir.path().join(name), u32::MAX));
+    // The writes end after 6 s, the reads after 8.
+    let even = judged("even", suite("rate_iops=300", 300));
+    assert_eq!(even[0].passes, Some(true), "{:?}", even[0]);
+    assert_eq!(even[1].unjudged, Some(Unjudged::NoIos), "there are none to be modelled");
+    let drawn = judged("drawn", suite("rate_iops=100\nrate_process=poisson", 110));
+    assert_eq!(drawn[0].unjudged, Some(Unjudged::Chance), "{:?}", drawn[0]);
+    let far = judged("far", suite("rate_iops=100\nrate_process=poisson", 150));
+    assert_eq!(far[0].passes, Some(false), "{:?}", far[0]);
+}
+
+#[test]
 fn a_gate_holds_a_run_to_its_own_targets_without_being_asked() {
     let dir = tempfile::tempdir().unwrap();
     let record = run_on(plan(), &dir.path().join("run"), u32::MAX);

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use writecliff::device::DeviceKind;
 use writecliff::suite::{Outcome, Status, mixed, open_anew};
 use writecliff::{ErrorKind, Imported, import_fio, open};
 
@@ -54,6 +55,25 @@ fn outcome(record: &writecliff::RunRecord) -> &mixed::Outcome {
         Some(Outcome::Mixed(outcome)) => outcome,
         other => panic!("{other:?}"),
     }
+}
+
+/// fio names the disk beneath the files of a directory, and the ends of its buckets as percentiles.
+#[test]
+fn files_are_no_block_device_and_nothing_is_longer_than_the_longest() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = output();
+    told["global options"] = serde_json::json!({"bs": "4k", "directory": "/srv/data"});
+    told["jobs"][0]["read"]["clat_ns"]["max"] = 995.into();
+    let record = import(dir.path(), &told).unwrap();
+    assert_eq!(
+        (record.drive.kind, record.drive.address.as_str()),
+        (DeviceKind::File, "a file of fio's")
+    );
+    let latency = outcome(&record).jobs[0].reads.unwrap().latency;
+    assert_eq!(
+        (latency.p99_ns, latency.p999_ns, latency.max_ns),
+        (Some(990), Some(995), Some(995))
+    );
 }
 
 #[test]
