@@ -2,6 +2,7 @@
 //! does, with both figures.
 
 use writecliff_device::Layout;
+use writecliff_workload::Gaps;
 
 use crate::list::Outcome;
 use crate::record::number::in_words;
@@ -94,12 +95,23 @@ fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
 
 /// Response times that more load shortens.
 fn latencies(outcome: &latency_at_load::Outcome) -> Vec<Warning> {
-    let courses = outcome.loads.iter().flat_map(|load| &load.courses);
-    let found = courses.filter_map(|course| latency_at_load::outlier(&course.steps));
+    let courses = outcome.loads.iter().flat_map(|load| {
+        let name = load.load.name().replace('-', " ");
+        load.courses.iter().map(move |course| (name.clone(), course))
+    });
+    let found = courses.filter_map(|(load, course)| {
+        let arrive = match course.gaps {
+            Gaps::Poisson => "at random moments",
+            Gaps::Steady => "at equal steps",
+        };
+        let (less, more) = latency_at_load::outlier(&course.steps)?;
+        Some((format!("{load}, arriving {arrive}"), less, more))
+    });
     let told = |step: &latency_at_load::Step| {
         in_words((step.rate.mean_ns as f64 / 1e3).round() / 1e3, Unit::Milliseconds)
     };
-    let odd = found.map(|(less, more)| MethodWarning::NoKnee {
+    let odd = found.map(|(course, less, more)| MethodWarning::NoKnee {
+        course: Some(course),
         less: less.percent,
         took: told(less),
         more: more.percent,

@@ -432,13 +432,21 @@ fn conclude(
 /// Reads that take so many times as long as the writes beside them wait behind these ...
 const WAIT: f64 = 10.0;
 
+/// ... and so many times as long as alone, since a read of NAND always takes longer than a write into a buffer, ...
+const WAIT_OF_ALONE: f64 = 3.0;
+
 /// ... where the writes alone take as long: the mix in which it is most.
 fn reads_wait(outcome: &Outcome) -> Option<Warning> {
+    let reads_alone = outcome.mixes.iter().find(|mix| mix.load.random && mix.writes.is_none());
+    let reads_alone = reads_alone.and_then(|mix| Some(mix.reads?.rate.mean_ns as f64));
     let alone = outcome.mixes.iter().find(|mix| mix.load.random && mix.reads.is_none());
     let alone = alone?.writes?.rate.mean_ns as f64;
     let means = |mix: &MixFigures| {
         let (reads, writes) = (mix.reads?.rate.mean_ns as f64, mix.writes?.rate.mean_ns as f64);
-        let waits = mix.load.random && reads > WAIT * writes && alone > WAIT * writes;
+        let waits = mix.load.random
+            && reads > WAIT * writes
+            && reads > WAIT_OF_ALONE * reads_alone.unwrap_or_default()
+            && alone > WAIT * writes;
         waits.then_some((mix.load.read_percent, reads, writes))
     };
     let most = outcome.mixes.iter().filter_map(means);

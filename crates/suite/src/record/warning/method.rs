@@ -329,10 +329,14 @@ pub enum MethodWarning {
     },
     /// More load shortened response times.
     #[error(
-        "At {less} % of saturation I/Os took {took} on average, at {more} % {took_then}: more load shortens \
-         nothing, so that something else made them wait, and the course has no knee."
+        "{}at {less} % of saturation I/Os took {took} on average, at {more} % {took_then}: more load shortens \
+         nothing, so that something else made them wait, and the course has no knee.",
+        course.as_ref().map_or_else(|| "A course: ".to_owned(), |course| format!("{course}: "))
     )]
     NoKnee {
+        /// Of which load, arriving how; older runs do not tell.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        course: Option<String>,
         /// Share of the saturation at which they took long, in percent.
         less: u32,
         /// How long.
