@@ -41,6 +41,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "how fast and how late is the drive under a load of one's own?";
     const REVIEWS: InReviews = InReviews::ByName;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: a job with a rate or rests has its rate over its time, not up to its last I/O.
+    const METHOD_VERSION: u32 = 2;
 
     /// Whether the drive's contents are changed.
     fn writes(&self) -> bool {

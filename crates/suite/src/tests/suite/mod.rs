@@ -40,6 +40,8 @@ impl Test for Plan {
     const NAME: &'static str = "suite";
     const QUESTION: &'static str = "does the drive keep what a suite of loads asks of it?";
     const REVIEWS: InReviews = InReviews::ByName;
+    /// 2: rates are of the time in which an operation's own jobs ran.
+    const METHOD_VERSION: u32 = 2;
 
     fn purges(&self) -> bool {
         false
