@@ -176,10 +176,11 @@ fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
     let values = || points.points.iter().map(|point| point.1);
     let by_place = |one: &&(f64, f64), other: &&(f64, f64)| one.0.total_cmp(&other.0);
     let ends = points.points.iter().min_by(by_place).zip(points.points.iter().max_by(by_place));
-    let Some(((from, first), (to, last))) = ends else {
-        return format!("{}: nothing", points.name);
-    };
     let is_time = x.title.starts_with("time") || x.quantity.starts_with("second");
+    let Some(((from, first), (to, last))) = ends else {
+        let none = if is_time { "not one whole second" } else { "nothing" };
+        return format!("{}: {none}", points.name);
+    };
     let [from, to] = match is_time {
         true => ["first".to_owned(), "last".to_owned()],
         false => [from, to].map(|at| place(*at, x)),
