@@ -186,7 +186,7 @@ fn said(answer: &Answer<'_, Outcome>) -> String {
     let first = plan.random_write_span;
     let places = match plan.span.unwrap_or(drive.capacity) {
         all if first < all => format!(
-            " Random writes go to the first {} while the drive is fresh, and to all that is used of it then.",
+            " Random writes go to the first {} while the drive is fresh, and afterwards to all of it that is tested.",
             number::size(first)
         ),
         _ => String::new(),

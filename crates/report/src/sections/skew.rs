@@ -106,6 +106,7 @@ fn conditions(answers: &[Answer<'_, Outcome>]) -> String {
 fn settled(at: Moment) -> String {
     match at.seconds {
         0 => "from the start".to_owned(),
+        _ if at.drive_writes < 0.05 => "under 0.1".to_owned(),
         _ => format!("{:.1}", at.drive_writes),
     }
 }
@@ -130,16 +131,23 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         Row::new(&load.name, values, "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
-    let columns = ["IOPS", "times even", "settled after", "write amplification", "mixed", "apart"];
-    let text = format!(
-        "Of the last five rounds of each load, each {}; settled after so many drive writes, if it has. The \
-         last two are write amplification by theory, with the spare area that the even writes tell: of a \
-         drive that collects its blocks in the order of writing, hot and cold pages mixed (Desnoyers 2012), \
-         and at best, with pages of each temperature apart (Stoica and Ailamaki 2013).",
+    let mut columns =
+        vec!["IOPS", "times even", "settled after", "write amplification", "mixed", "apart"];
+    let mut text = format!(
+        "Of the last five rounds of each load, each {}; settled after so many drive writes, if it has.",
         round(&[*answer])
     );
-    let rows = std::iter::once(uniform).chain(loads).map(row).collect();
-    let mut table = Table::new("Skew", &text, columns.map(column).into(), rows);
+    let mut rows: Vec<Row> = std::iter::once(uniform).chain(loads).map(row).collect();
+    if loads.iter().any(|load| load.mixed_write_amplification.is_some()) {
+        text += " The last two are write amplification by theory, with the spare area that the even writes tell: of a \
+                 drive that collects its blocks in the order of writing, hot and cold pages mixed (Desnoyers 2012), \
+                 and at best, with pages of each temperature apart (Stoica and Ailamaki 2013).";
+    } else {
+        columns.truncate(4);
+        rows.iter_mut().for_each(|row| row.values.truncate(4));
+    }
+    let columns = columns.into_iter().map(column).collect();
+    let mut table = Table::new("Skew", &text, columns, rows);
     "load".clone_into(&mut table.corner);
     table
 }

@@ -230,3 +230,23 @@ fn host_counters_of_older_records_were_never_held_up() {
             .any(|warning| matches!(warning, Warning::Host(HostWarning::HeldUp { .. })))
     );
 }
+
+#[test]
+fn a_pass_that_was_broken_off_is_no_whole_pass() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = |name: &str, calls: u32| {
+        let mut drive = Scripted::new(Bytes::from_gib(1), |_, _| Nanos::from_millis(1));
+        let plan = trim::Plan { torture: Nanos::from_secs(2), ..trim::Plan::default() };
+        let (path, mut watched) = (dir.path().join(name), 0);
+        let _ = run(&Plan::Trim(plan), &mut drive, &path, RunOptions::default(), &mut |_| {
+            watched += 1;
+            if watched > calls { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+        });
+        match open(&path).unwrap().0.outcome {
+            Some(writecliff_suite::Outcome::Trim(outcome)) => outcome.whole_clean,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(whole("cut", 3), None);
+    assert!(whole("whole", u32::MAX).is_some());
+}

@@ -148,7 +148,7 @@ impl FlashArray {
         }
         self.counts.reads += u64::from(senses);
         let (now, work) = (self.now, self.times(mode).read * u64::from(senses));
-        let sensed = self.dies[die as usize].read_in_turn(now, ready, work);
+        let sensed = self.dies[die as usize].book(now, ready, work);
         self.bring_to_ram(die, sensed, units)
     }
 

@@ -79,36 +79,32 @@ pub(crate) struct Die {
 }
 
 impl Die {
-    /// Programs or erases in the first gap after what is booked by `now` that is long enough; returns its end.
+    /// Programs; returns its end.
     pub(crate) fn serve(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.operation = work;
-        self.read_in_turn(now, ready, work)
+        self.book(now, ready, work)
     }
 
-    /// The same of an erase.
+    /// Erases; returns its end.
     pub(crate) fn erase(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
         let end = self.serve(now, ready, work);
         self.erase = DeviceTime(end.0 - work.0)..end;
         end
     }
 
-    /// The same of a read that lets all that is booked before it go first.
-    pub(crate) fn read_in_turn(
-        &mut self,
-        now: DeviceTime,
-        ready: DeviceTime,
-        work: Nanos,
-    ) -> DeviceTime {
+    /// Takes the first gap, after what has begun by `now`, that is long enough for this work; returns its end. A
+    /// read that does so goes ahead of nothing.
+    pub(crate) fn book(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.come_to(now);
         let begin = self.busy_until.max(ready);
         if self.later.is_empty() && begin == self.busy_until {
             self.busy_until = begin + work;
             return self.busy_until;
         }
-        self.serve_later(begin, work)
+        self.book_later(begin, work)
     }
 
-    fn serve_later(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
+    fn book_later(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
         // Nearly always the end: bookings come in the order of their times but for those of a few streams.
         let mut place = self.later.len();
         while place > 0 && self.later[place - 1].end > begin {
@@ -314,7 +310,7 @@ mod tests {
         let mut die = Die::default();
         die.serve(now, now, Nanos(4000));
         die.serve(now, now, Nanos(600));
-        die.read_in_turn(now, now, Nanos(50));
+        die.book(now, now, Nanos(50));
         // At 4,100 of 4,650: 550 are left, less than a program.
         assert_eq!(die.read(DeviceTime(4100), Nanos(50), NEVER), DeviceTime(4700));
         // Programs queued after an erase are waited for one at a time.

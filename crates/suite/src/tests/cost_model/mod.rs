@@ -128,8 +128,7 @@ impl Plan {
     }
 
     fn percentile(drive: &DeviceInfo) -> f64 {
-        // As that tool has it.
-        if is_hard_disk(drive) { 50.0 } else { PERCENTILE }
+        if is_hard_disk(drive) { outcome::PERCENTILE_OF_DISKS } else { PERCENTILE }
     }
 }
 

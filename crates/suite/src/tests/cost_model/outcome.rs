@@ -99,6 +99,8 @@ pub struct Limits {
 
 /// The percentile of a solid-state drive's limits: as tools/cgroup/iocost_coef_gen.py of the Linux kernel has it.
 pub const PERCENTILE: f64 = 95.0;
+/// That of a hard disk's, as that tool has it.
+pub(super) const PERCENTILE_OF_DISKS: f64 = 50.0;
 
 impl Limits {
     /// What was measured, times this, is what is asked of a drive: as tools/cgroup/iocost_coef_gen.py of
@@ -130,8 +132,19 @@ const PROMISE: &str = "promise of random writes, times too high";
 pub(super) fn figure_names() -> Vec<String> {
     let of_state =
         |state: State| Coefficient::ALL.map(move |one| figure_name(state.name(), one)).into_iter();
-    let others = [KEPT, READS_THERE, WRITES_THERE, PROMISE].map(str::to_owned);
+    let late = [PERCENTILE, PERCENTILE_OF_DISKS]
+        .into_iter()
+        .flat_map(|percentile| [READS_THERE, WRITES_THERE].map(|of| late_name(of, percentile)));
+    let others = [KEPT, PROMISE].map(str::to_owned).into_iter().chain(late);
     [State::Steady, State::Fresh].into_iter().flat_map(of_state).chain(others).collect()
+}
+
+/// What is of another percentile is another figure.
+fn late_name(of: &str, percentile: f64) -> String {
+    match percentile == PERCENTILE {
+        true => of.to_owned(),
+        false => format!("{of}, p{percentile}"),
+    }
 }
 
 impl Outcome {
@@ -152,13 +165,10 @@ impl Outcome {
         let limits = self.limits.iter().flat_map(|limits| {
             let kept = Figure::new(KEPT, f64::from(limits.percent), Unit::Percent, Good::AtLeast);
             // Near saturation a little more load makes response times much longer.
-            // What is of another percentile is another figure.
-            let name = |name: &str| match limits.percentile == PERCENTILE {
-                true => name.to_owned(),
-                false => format!("{name}, p{}", limits.percentile),
-            };
-            let late = [(READS_THERE, limits.read), (WRITES_THERE, limits.write)]
-                .map(|(of, limit)| Figure::latency(name(of), limit.0).unjudged());
+            let late =
+                [(READS_THERE, limits.read), (WRITES_THERE, limits.write)].map(|(of, limit)| {
+                    Figure::latency(late_name(of, limits.percentile), limit.0).unjudged()
+                });
             std::iter::once(kept).chain(late)
         });
         let promise = self.promise.map(|promise| {
