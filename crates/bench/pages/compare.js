@@ -120,7 +120,7 @@ function steadyOf(about) {
     (entry) =>
       steady in entry.figures &&
       bench.condition.get(entry.conditions).standard &&
-      doubtsOf(about, entry).length === 0,
+      entry.figures[steady][5] === 0,
   );
   usable.sort(
     (a, b) =>

@@ -62,6 +62,9 @@ struct Entry {
     seed: u64,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     doubts: Vec<String>,
+    /// Metrics that none of them is about.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    undoubted: Vec<usize>,
     figures: Vec<(usize, f64)>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pictures: Vec<Rough>,
@@ -207,18 +210,22 @@ impl Catalogue {
                 (place(&mut self.metrics, one.metrics[*metric].clone()), *value)
             });
             let figures = figures.collect();
-            self.keep(Entry { drive, conditions, figures, ..run.clone() });
+            let undoubted = run.undoubted.iter().map(|metric| one.metrics[*metric].clone());
+            let undoubted = undoubted.map(|metric| place(&mut self.metrics, metric)).collect();
+            self.keep(Entry { drive, conditions, undoubted, figures, ..run.clone() });
         }
     }
 
     fn push(&mut self, drive: usize, run: NewRun, pictures: &[Picture]) {
-        let NewRun { conditions, seed, doubts, figures, .. } = run;
+        let NewRun { conditions, seed, doubts, undoubted, figures, .. } = run;
         let conditions = place(&mut self.conditions, conditions);
         let figures =
             figures.into_iter().map(|(metric, value)| (place(&mut self.metrics, metric), value));
-        let figures = figures.collect();
+        let figures: Vec<(usize, f64)> = figures.collect();
+        let is_undoubted = |metric: &usize| undoubted.contains(&self.metrics[*metric].id);
+        let undoubted = figures.iter().map(|(metric, _)| *metric).filter(is_undoubted).collect();
         let pictures = pictures.iter().map(Rough::of).collect();
-        self.keep(Entry { drive, conditions, seed, doubts, figures, pictures });
+        self.keep(Entry { drive, conditions, seed, doubts, undoubted, figures, pictures });
     }
 
     fn keep(&mut self, run: Entry) {
@@ -251,6 +258,7 @@ impl Catalogue {
             status: Status::Complete,
             may_win: run.doubts.is_empty(),
             doubts: run.doubts.clone(),
+            undoubted: run.undoubted.iter().map(|place| self.metrics[*place].id.clone()).collect(),
             seed: run.seed,
             tool_version: reviewed.tool_version.clone(),
             figures: figures.collect(),

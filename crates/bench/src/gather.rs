@@ -31,6 +31,8 @@ pub struct NewRun {
     pub doubts: Vec<String>,
     /// [`Run::may_win`].
     pub may_win: bool,
+    /// [`Run::undoubted`], by the metrics' ids.
+    pub undoubted: Vec<String>,
     /// [`Run::seed`].
     pub seed: u64,
     /// [`Run::tool_version`].
@@ -107,6 +109,8 @@ impl Gather {
                 figures.push((self.metric(order, metric), value));
             }
         }
+        let undoubted = new.undoubted.iter().filter_map(|id| self.metrics.places.get(id).copied());
+        let undoubted = undoubted.collect();
         let run = Run {
             id: new.id.clone(),
             drive,
@@ -117,6 +121,7 @@ impl Gather {
             status: new.status,
             doubts: new.doubts,
             may_win: new.may_win,
+            undoubted,
             same_as: None,
             seed: new.seed,
             tool_version: new.tool_version,
@@ -173,6 +178,7 @@ impl Gather {
             run.drive = drive_places[run.drive];
             run.conditions = condition_places[run.conditions];
             run.figures.iter_mut().for_each(|(metric, _)| *metric = metric_places[*metric]);
+            run.undoubted.iter_mut().for_each(|metric| *metric = metric_places[*metric]);
         }
         runs.sort_by(|a, b| {
             (a.drive, &a.started, a.seed, &a.id).cmp(&(b.drive, &b.started, b.seed, &b.id))
@@ -259,8 +265,8 @@ fn values<'a>(
                 let runs = of.iter().filter_map(|place| runs.get(*place));
                 runs.filter(|run| run.conditions == conditions)
             };
-            let doubted = of_runs().any(|run| !run.doubts.is_empty());
-            let may_win = of_runs().all(|run| run.may_win);
+            let doubted = of_runs().any(|run| run.doubts(metric));
+            let may_win = of_runs().all(|run| run.may_win(metric));
             Value {
                 drive,
                 variant,
@@ -281,6 +287,18 @@ fn values<'a>(
 fn median(sorted: &[f64]) -> f64 {
     let (low, high) = (sorted[(sorted.len() - 1) / 2], sorted[sorted.len() / 2]);
     low + (high - low) / 2.0
+}
+
+impl Run {
+    /// Whether any of its doubts is about its figure of this metric.
+    fn doubts(&self, metric: usize) -> bool {
+        !self.doubts.is_empty() && !self.undoubted.contains(&metric)
+    }
+
+    /// Whether that figure may be named better than another's.
+    fn may_win(&self, metric: usize) -> bool {
+        self.may_win || (self.status == Status::Complete && !self.doubts(metric))
+    }
 }
 
 impl Drive {
@@ -358,6 +376,7 @@ mod tests {
             label: None,
             status: Status::Complete,
             doubts: Vec::new(),
+            undoubted: Vec::new(),
             may_win: true,
             seed: 1,
             tool_version: String::new(),
@@ -409,6 +428,39 @@ mod tests {
         // Whoever names one of them alone sees it.
         assert_eq!(found.values_of_runs(&[1])[0].of, [1]);
         assert_eq!(found.values_of_runs(&[0, 1])[0].of, [0]);
+    }
+
+    #[test]
+    fn a_doubt_about_some_figures_is_none_about_others() {
+        let metric = |id: &str| Metric {
+            id: id.to_owned(),
+            ..run("", "", Kind::Measured, 1.0).figures[0].0.clone()
+        };
+        let doubted = |id: &str, undoubted: &[&str]| NewRun {
+            figures: vec![(metric("z.fresh"), 1.0), (metric("a.floor"), 2.0)],
+            doubts: vec!["It fell at once.".to_owned()],
+            undoubted: undoubted.iter().map(|id| (*id).to_owned()).collect(),
+            may_win: false,
+            ..run(id, "x", Kind::Measured, 0.0)
+        };
+        let told = |runs: &[NewRun]| {
+            let bench = bench(runs);
+            let of = |value: &Value| {
+                (bench.metrics[value.metric].id.clone(), value.doubted, value.may_win)
+            };
+            bench.values.iter().map(of).collect::<Vec<_>>()
+        };
+        let is = |id: &str, doubted: bool| (id.to_owned(), doubted, !doubted);
+        let some = doubted("a", &["a.floor"]);
+        assert_eq!(told(std::slice::from_ref(&some)), [is("z.fresh", true), is("a.floor", false)]);
+        let (floor, fresh) = (is("a.floor", true), is("z.fresh", true));
+        assert_eq!(
+            told(&[some.clone(), NewRun { seed: 2, ..doubted("b", &[]) }]),
+            [fresh.clone(), floor]
+        );
+        // Nobody may win before the end.
+        let running = NewRun { status: Status::Running, ..some };
+        assert_eq!(told(&[running]), [fresh, ("a.floor".to_owned(), false, false)]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::model::{Metric, Picture, Problem};
 use crate::scan::Found;
 
 /// Raised with every change of the tables, and of what entries mean.
-pub(crate) const VERSION: i64 = 2;
+pub(crate) const VERSION: i64 = 3;
 
 /// So long one process waits for another that writes.
 const PATIENCE: Duration = Duration::from_secs(20);

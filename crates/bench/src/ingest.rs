@@ -53,6 +53,7 @@ pub(crate) fn read(directory: &Path) -> Result<Taken, String> {
     let mut run = NewRun::of(&record).ok_or("it tested no drive, but this machine (null:)")?;
     if is_contradicted && record.tool_version == env!("CARGO_PKG_VERSION") {
         run.doubts.insert(0, CONTRADICTED.to_owned());
+        run.undoubted.clear();
         run.may_win = false;
     }
     run.private.directory = Some(directory.to_owned());
@@ -72,11 +73,17 @@ impl NewRun {
         let conditions = Conditions::of(record)?;
         let drive = Drive::of(&record.drive);
         let test = record.plan.name();
-        let figures = record.figures();
-        let figures = figures.into_iter().map(|figure| {
+        let doubts = doubts(record);
+        let (mut figures, mut undoubted) = (Vec::new(), Vec::new());
+        for figure in record.figures() {
+            let is_doubted = doubts.iter().any(|doubt| doubt.is_about(&figure));
             let value = figure.value;
-            (Metric::of(test, figure), value)
-        });
+            let metric = Metric::of(test, figure);
+            if !doubts.is_empty() && !is_doubted {
+                undoubted.push(metric.id.clone());
+            }
+            figures.push((metric, value));
+        }
         Some(Self {
             id: id(record),
             drive,
@@ -86,10 +93,11 @@ impl NewRun {
             label: record.options.label.as_ref().map(ToString::to_string),
             status: record.status.clone(),
             may_win: may_win(record),
-            doubts: in_sentences(&doubts(record)),
+            doubts: in_sentences(&doubts),
+            undoubted,
             seed: record.plan.seed(),
             tool_version: record.tool_version.clone(),
-            figures: figures.collect(),
+            figures,
             catalogue: false,
             private: private(record),
         })

@@ -145,6 +145,8 @@ pub struct Run {
     /// Whether it may be named better than another: it came to its end, and its doubts are only such
     /// as its conditions say of all that it is held against.
     pub may_win: bool,
+    /// Places in [`Bench::metrics`] of figures that none of its doubts is about.
+    pub undoubted: Vec<usize>,
     /// The run that it repeats, number for number with one seed: the two count as one.
     pub same_as: Option<String>,
     /// Decides everything that is random.
@@ -215,9 +217,10 @@ pub struct Value {
     /// In [`Bench::runs`], or in [`Bench::published`] if the conditions' kind is that; at least one.
     /// Of runs that are the same, the first.
     pub of: Vec<usize>,
-    /// Whether any of these runs has doubts.
+    /// Whether any of these runs has doubts about it.
     pub doubted: bool,
-    /// [`Run::may_win`] of all of them; printed figures may.
+    /// Whether it may be named better than another: [`Run::may_win`] of each of them, or none of its
+    /// doubts is about this; printed figures may.
     pub may_win: bool,
 }
 

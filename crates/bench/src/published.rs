@@ -120,6 +120,7 @@ fn metric(scenario: &str, unit: Unit) -> Metric {
             unit,
             good: row.good,
             judged: row.judged,
+            stage: row.stage,
         };
         return Metric::of(consistency::Plan::NAME, figure);
     }

@@ -252,7 +252,7 @@ fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
 const UNLIKE: u64 = 3;
 
 fn figures(service: &Service) -> Vec<FleetFigure> {
-    let figure = |RowFigure { name, value, unit, good }| {
+    let figure = |RowFigure { name, value, unit, good, .. }| {
         let meaning =
             MEANINGS.iter().find(|(of, _)| **of == name).map_or("", |(_, meaning)| meaning);
         FleetFigure { name, value, unit, good, meaning }

@@ -7,7 +7,7 @@ use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
     Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord,
-    Status, TESTS, Warning, consistency, spare_area,
+    Stage, Status, TESTS, Warning, consistency, spare_area,
 };
 
 use crate::number::{self, NONE};
@@ -33,10 +33,23 @@ const DEFAULT: &str = "Default";
 /// Which figures of random writes are in doubt.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InDoubt {
+    /// The rate of the fill before them.
+    pub(crate) fill: bool,
     /// The rate of the fresh drive, and the cliff, which is told by it.
     pub(crate) fresh: bool,
     /// All others.
     pub(crate) steady: bool,
+}
+
+impl InDoubt {
+    /// Whether those of this stage are.
+    pub(crate) fn at(self, stage: Stage) -> bool {
+        match stage {
+            Stage::Fill => self.fill,
+            Stage::Fresh => self.fresh,
+            Stage::Later => self.steady,
+        }
+    }
 }
 
 impl Run {
@@ -161,15 +174,14 @@ impl Run {
         })
     }
 
-    /// Whether these writes are in doubt, in this run or in a repeat of it: what was fresh, and all else.
+    /// Whether these writes are in doubt, in this run or in a repeat of it.
     pub(crate) fn in_doubt_at(&self, spare_percent: f64) -> InDoubt {
         let is_short = self.repeats.len() + 1 < self.asked;
-        let all = self.and_repeats().flat_map(|run| run.doubts_at(spare_percent));
-        let (of_fresh, others): (Vec<&Warning>, Vec<&Warning>) =
-            all.partition(|doubt| doubt.is_of_fresh());
         let is_incomplete = is_short || self.and_repeats().any(|run| !run.is_complete());
-        let steady = is_incomplete || !others.is_empty();
-        InDoubt { fresh: steady || !of_fresh.is_empty(), steady }
+        let doubts = || self.and_repeats().flat_map(|run| run.doubts_at(spare_percent));
+        let at = |stage| is_incomplete || doubts().any(|doubt| doubt.is_of(stage));
+        let [fill, fresh, steady] = [Stage::Fill, Stage::Fresh, Stage::Later].map(at);
+        InDoubt { fill, fresh, steady }
     }
 
     /// Whether these random writes would have used up any spare area; a disk has none.

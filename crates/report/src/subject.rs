@@ -4,7 +4,7 @@ use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_measure::RunDirectory;
-use writecliff_suite::{DriveIdentity, Label, Results, ResultsError};
+use writecliff_suite::{DriveIdentity, Label, Results, ResultsError, Stage};
 
 use crate::run::Run;
 
@@ -174,19 +174,19 @@ impl Subject {
         self.doubts().iter().any(|(_, runs)| runs.iter().any(is_of_it))
     }
 
-    /// The same of what it did once full: doubts about what was fresh are none about that.
-    pub(crate) fn is_doubtful_once_full(&self, test: &str) -> bool {
+    /// The same of what it did there at one stage: doubts about others are none about that.
+    pub(crate) fn is_doubtful_at(&self, stage: Stage, test: &str) -> bool {
         let of_test = || self.runs.iter().filter(|run| run.record.plan.name() == test);
-        let of_fresh: Vec<String> = of_test()
+        let of_others: Vec<String> = of_test()
             .flat_map(Run::and_repeats)
             .flat_map(|run| {
-                run.doubts().filter(|doubt| doubt.is_of_fresh()).map(ToString::to_string)
+                run.doubts().filter(|doubt| !doubt.is_of(stage)).map(ToString::to_string)
             })
             .collect();
         let is_of_it = |run: &usize| self.runs[*run].record.plan.name() == test;
         let doubts = self.doubts();
-        let mut others = doubts.iter().filter(|(doubt, _)| !of_fresh.contains(doubt));
-        others.any(|(_, runs)| runs.iter().any(is_of_it))
+        let mut own = doubts.iter().filter(|(doubt, _)| !of_others.contains(doubt));
+        own.any(|(_, runs)| runs.iter().any(is_of_it))
     }
 
     /// A doubt with the tests that it is about, if there are several tests.

@@ -5,7 +5,8 @@ use writecliff_device::Operation;
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
-    Good, Outcome, WindowState, consistency, corners, is_hard_disk, spare_area, storage_bench, trim,
+    Good, Outcome, Stage, WindowState, consistency, corners, is_hard_disk, spare_area,
+    storage_bench, trim,
 };
 
 use crate::number::NONE;
@@ -138,7 +139,7 @@ fn of_several(subjects: &Subjects<'_>) -> String {
         let all = writes(subject);
         // Drives are compared as they are sold, or not at all.
         let Some(main) = all.first().filter(|main| main.spare_percent == 0.0) else { continue };
-        match subject.is_doubtful_once_full(consistency::Plan::NAME) {
+        match subject.is_doubtful_at(Stage::Later, consistency::Plan::NAME) {
             true => in_doubt.push(subjects.full_name(index)),
             false => floors.push((index, main.outcome.steady_iops.floor)),
         }
@@ -271,8 +272,8 @@ struct By {
     good: Option<Good>,
     /// The test that must have been the same for all.
     test: &'static str,
-    /// Whether doubts about what was fresh are about it.
-    is_of_fresh: bool,
+    /// When the drive gave it, in that test.
+    stage: Stage,
     value: fn(&Subject) -> Option<Cell>,
 }
 
@@ -283,7 +284,7 @@ const RANKED_BY: &[By] = &[
         meaning: "random writes in the beginning, before any write cliff",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        is_of_fresh: true,
+        stage: Stage::Fresh,
         value: |subject| of_writes(subject, |main| Some(main.outcome.fresh_iops), number::count),
     },
     By {
@@ -292,7 +293,7 @@ const RANKED_BY: &[By] = &[
         meaning: "when random writes fall below half of fresh, for ten seconds on average",
         good: None,
         test: consistency::Plan::NAME,
-        is_of_fresh: true,
+        stage: Stage::Fresh,
         value: cliff_cell,
     },
     By {
@@ -301,7 +302,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the middle second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.median), number::count)
         },
@@ -312,7 +313,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the worst second of the steady window",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.floor), number::count)
         },
@@ -323,7 +324,7 @@ const RANKED_BY: &[By] = &[
         meaning: "service time in the steady window",
         good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             let millis = |main: &Writes<'_>| {
                 main.outcome.steady_latency.p999_ns.map(|nanos| nanos as f64 / 1e6)
@@ -338,7 +339,7 @@ const RANKED_BY: &[By] = &[
         // Who is worst without gains the most.
         good: None,
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             let all = writes(subject);
             let main = all.first().filter(|main| main.spare_percent == 0.0)?;
@@ -354,7 +355,7 @@ const RANKED_BY: &[By] = &[
         meaning: "the sequential fill; where the drive has a fast buffer, on average beyond it",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Fill,
         value: |subject| {
             let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
             let fill =
@@ -368,7 +369,7 @@ const RANKED_BY: &[By] = &[
         meaning: "sequential writes into the fast buffer",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Fill,
         value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
     },
     By {
@@ -377,7 +378,7 @@ const RANKED_BY: &[By] = &[
         meaning: "as the corners test has them",
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             let iops = corner(subject, true)?.rate.iops;
             Some(Cell::new(number::thousands(iops), Some(iops)))
@@ -389,7 +390,7 @@ const RANKED_BY: &[By] = &[
         meaning: "one at a time",
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| Some(rate(corner(subject, false)?.rate.megabytes_per_second)),
     },
     By {
@@ -398,7 +399,7 @@ const RANKED_BY: &[By] = &[
         meaning: "a whole pass of sequential writes after TRIM, as a share of one on the clean drive",
         good: Some(Good::AtLeast),
         test: trim::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             let restored = outcome(subject, |outcome| match outcome {
                 Outcome::Trim(outcome) => outcome.restored(),
@@ -414,7 +415,7 @@ const RANKED_BY: &[By] = &[
         meaning: "average data rate of the first trace of the storage bench",
         good: Some(Good::AtLeast),
         test: storage_bench::Plan::NAME,
-        is_of_fresh: false,
+        stage: Stage::Later,
         value: |subject| {
             let served = outcome(subject, |outcome| match outcome {
                 Outcome::StorageBench(outcome) => outcome.traces.first(),
@@ -437,10 +438,7 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
                 consistency::Plan::NAME => of_writes_in(subject),
                 other => other,
             };
-            let in_doubt = match by.is_of_fresh {
-                true => subject.is_doubtful(test),
-                false => subject.is_doubtful_once_full(test),
-            };
+            let in_doubt = subject.is_doubtful_at(by.stage, test);
             (by.value)(subject).map(|cell| Cell { in_doubt: in_doubt || cell.in_doubt, ..cell })
         };
         let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();

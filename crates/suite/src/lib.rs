@@ -40,7 +40,7 @@ pub use method::test::InReviews;
 pub use method::traces::Resolved;
 pub use record::drive_identity::DriveIdentity;
 pub use record::efficiency::Efficiency;
-pub use record::figure::{Figure, FigureOf, Good, are_apart};
+pub use record::figure::{Figure, FigureOf, Good, Stage, are_apart};
 pub use record::figure_statistics::{FigureStatistics, mean_and_deviation};
 pub use record::host::Host;
 pub use record::imported::ImportedFrom;

@@ -57,8 +57,13 @@ fn numbers(values: &[Value]) -> Option<KeyValues> {
 
 fn figure(name: &str, rows: &[&Row]) -> Option<SweepFigure> {
     let one = rows.iter().flat_map(|row| &row.figures).find(|figure| figure.name == name)?;
-    let values = rows.iter().map(|row| row.figure(name)).collect();
-    Some(SweepFigure { name: name.to_owned(), unit: one.unit.clone(), good: one.good, values })
+    Some(SweepFigure {
+        name: name.to_owned(),
+        unit: one.unit.clone(),
+        good: one.good,
+        values: rows.iter().map(|row| row.figure(name)).collect(),
+        in_doubt: rows.iter().map(|row| row.is_doubted(name)).collect(),
+    })
 }
 
 /// The plan as lines of keys and values.

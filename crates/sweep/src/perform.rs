@@ -50,7 +50,7 @@ impl Point {
         let record = run(plan, &drive, None, path, options, watch)?;
         Ok(match record.status {
             Status::Complete => Some(Came {
-                figures: record.figures().into_iter().map(RowFigure::from).collect(),
+                figures: record.figures().iter().map(|one| RowFigure::of(one, &record)).collect(),
                 doubts: record.warnings.iter().map(ToString::to_string).collect(),
             }),
             _ => None,

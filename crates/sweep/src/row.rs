@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 use writecliff::Error;
 use writecliff::device::did_you_mean;
-use writecliff::suite::{Figure, Good};
+use writecliff::suite::{Figure, Good, RunRecord};
 
 use crate::point::Point;
 
@@ -42,12 +42,24 @@ pub struct RowFigure {
     pub unit: String,
     /// Which way it gets better.
     pub good: Good,
+    /// Whether the row's doubts, if it has any, are about others.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub undoubted: bool,
 }
 
-impl From<Figure> for RowFigure {
-    fn from(figure: Figure) -> Self {
+impl RowFigure {
+    pub(crate) fn of(figure: &Figure, record: &RunRecord) -> Self {
         let Figure { name, value, unit, good, .. } = figure;
-        Self { name, value, unit: unit.symbol().to_owned(), good }
+        let doubts = &record.warnings;
+        let is_doubted = doubts.iter().any(|doubt| doubt.is_about(figure));
+        let undoubted = !doubts.is_empty() && !is_doubted;
+        Self {
+            name: name.clone(),
+            value: *value,
+            unit: unit.symbol().to_owned(),
+            good: *good,
+            undoubted,
+        }
     }
 }
 
@@ -87,6 +99,34 @@ impl Row {
 
     /// The figure of this name.
     pub fn figure(&self, name: &str) -> Option<f64> {
-        self.figures.iter().find(|figure| figure.name == name).map(|figure| figure.value)
+        self.named(name).map(|figure| figure.value)
+    }
+
+    /// Whether the figure of this name is in doubt.
+    pub fn is_doubted(&self, name: &str) -> bool {
+        !self.doubts.is_empty() && self.named(name).is_some_and(|figure| !figure.undoubted)
+    }
+
+    fn named(&self, name: &str) -> Option<&RowFigure> {
+        self.figures.iter().find(|figure| figure.name == name)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_row_of_an_earlier_version_is_doubted_whole() {
+        let row = |figure: &str| {
+            let row = format!(
+                r#"{{"point":1,"drive":"sim:tiny","profile":{{}},"test":"consistency","plan":{{}},"quick":false,"seed":1,"profile_sha256":null,"error":null,
+                "doubts":["It fell at once."],"figures":[{{"name":"fresh","value":1.0,"unit":"IOPS","good":"at-least"{figure}}}]}}"#
+            );
+            serde_json::from_str::<Row>(&row).unwrap()
+        };
+        assert!(row("").is_doubted("fresh"));
+        assert!(!row(r#","undoubted":true"#).is_doubted("fresh"));
+        assert!(!row("").is_doubted("steady mean"), "it has none");
     }
 }

@@ -264,7 +264,8 @@ fn drive_file(
 }
 
 /// The figures of a drive, those under equal conditions together: for each metric its median, its
-/// lowest, its highest, how many there are, and 1 if they may be named better than another.
+/// lowest, its highest, how many there are, 1 if they may be named better than another, and 1 if they are
+/// in doubt.
 fn value_parts(bench: &Bench, places: &[usize]) -> Vec<Json> {
     let mut parts: BTreeMap<(usize, &Option<String>), BTreeMap<&str, Json>> = BTreeMap::new();
     for value in places.iter().map(|place| &bench.values[*place]) {
@@ -275,6 +276,7 @@ fn value_parts(bench: &Bench, places: &[usize]) -> Vec<Json> {
             value.highest,
             value.of.len(),
             u8::from(value.may_win),
+            u8::from(value.doubted),
         ]);
         figures.insert(&bench.metrics[value.metric].id, numbers);
     }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use common::{Place, own, run};
 use writecliff::device::Nanos;
-use writecliff::suite::{Status, TESTS};
+use writecliff::suite::{MethodWarning, Status, TESTS, Warning};
 use writecliff::{DriveName, Event, Overrides, RunOptions, UNWATCHED};
 use writecliff_bench::{BenchError, Filter, Kind, Library};
 
@@ -307,6 +307,24 @@ fn a_recording_that_was_cut_short_and_a_record_that_contradicts_it_are_told() {
 }
 
 #[test]
+fn what_is_in_doubt_of_a_run_is_what_its_doubts_are_about() {
+    let place = Place::new();
+    let (mut record, _) = writecliff::open(&place.consistency("run", 1)).unwrap();
+    let mut undoubted = |doubts: Vec<Warning>| {
+        record.warnings = doubts;
+        writecliff_bench::NewRun::of(&record).unwrap().undoubted
+    };
+    let at_once = Warning::from(MethodWarning::CliffAtOnce { seconds: 1, fresh: 9.0 });
+    let of_fresh = undoubted(vec![at_once.clone()]);
+    assert!(of_fresh.iter().any(|id| id == "consistency.steady-mean"), "{of_fresh:?}");
+    assert!(of_fresh.iter().all(|id| id != "consistency.fresh"), "{of_fresh:?}");
+    let of_steady = MethodWarning::NotSteady { percent: 9.0 };
+    assert_eq!(undoubted(vec![at_once, of_steady.into()]), ["consistency.sequential-fill"]);
+    assert!(undoubted(vec![MethodWarning::Quick.into()]).is_empty());
+    assert!(undoubted(Vec::new()).is_empty(), "nothing is to be told apart");
+}
+
+#[test]
 fn a_directory_of_which_nothing_can_be_read_is_not_added() {
     let place = Place::new();
     let (cut, good) = (place.consistency("cut", 1), place.consistency("good", 2));
@@ -331,6 +349,7 @@ fn a_run_that_ships_and_is_run_again_counts_once() {
         label: None,
         status: run.status.clone(),
         doubts: run.doubts.clone(),
+        undoubted: Vec::new(),
         may_win: run.may_win,
         seed: run.seed,
         tool_version: run.tool_version.clone(),

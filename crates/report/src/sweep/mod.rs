@@ -64,6 +64,8 @@ pub struct SweepFigure {
     pub good: Good,
     /// Its values; `None` where the point has none.
     pub values: Vec<Option<f64>>,
+    /// Whether a doubt of the point is about it, for each of them.
+    pub in_doubt: Vec<bool>,
 }
 
 /// Writes `out/index.html` and `out/pictures/` about a sweep, each file atomically, and returns the
@@ -161,7 +163,8 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
         section(
             "trade-offs",
             "What is given up for what",
-            "Which points are not beaten in both figures by any other?",
+            "Which points are not beaten in both figures by any other? Of points in doubt none is, if any \
+             are in none.",
             trade_offs::views(sweep),
             Vec::new(),
         ),
@@ -174,12 +177,6 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
         ),
     ];
     all.into_iter().filter(|part| !part.views.is_empty() || !part.tables.is_empty()).collect()
-}
-
-impl SweepTable {
-    fn is_doubtful(&self, point: usize) -> bool {
-        self.doubts.get(point).is_some_and(|doubts| !doubts.is_empty())
-    }
 }
 
 impl SweepKey {

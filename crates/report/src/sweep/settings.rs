@@ -19,7 +19,7 @@ pub(super) fn tables(sweep: &SweepTable) -> Vec<Table> {
     let is_side = |key: &&SweepKey| (2..=SIDE_MAX).contains(&key.groups().len());
     let sides: Vec<&SweepKey> = sweep.keys.iter().filter(is_side).collect();
     let pairs = sides.iter().enumerate().flat_map(|(at, down)| {
-        sides[at + 1..].iter().filter_map(move |across| pair(sweep, figure, down, across))
+        sides[at + 1..].iter().filter_map(move |across| pair(figure, down, across))
     });
     std::iter::once(best(sweep, figure)).chain(pairs).collect()
 }
@@ -31,24 +31,25 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
         let [a, b] = [a, b].map(|point| figure.values[*point].unwrap_or_default());
         if figure.good == Good::AtLeast { b.total_cmp(&a) } else { a.total_cmp(&b) }
     });
-    let values: Vec<f64> = points.iter().filter_map(|point| figure.values[*point]).collect();
+    let sure: Vec<usize> =
+        points.iter().copied().filter(|point| !figure.in_doubt[*point]).collect();
+    let values: Vec<f64> = sure.iter().filter_map(|point| figure.values[*point]).collect();
     let places = shared_places(&values);
     let keys = sweep.keys.iter().map(|key| key.name.clone());
     let names = keys.chain(sweep.figures.iter().map(|figure| figure.name.clone()));
     let columns = names.map(|name| Column { of: Place::default(), name }).collect();
-    let row = |(place, point): (usize, &usize)| {
+    let row = |point: &usize| {
         let keys = sweep.keys.iter().map(|key| key.word(*point));
         let figures = sweep.figures.iter().map(|figure| {
             figure.values[*point].map_or_else(String::new, |value| figure.words(value))
         });
-        let place = match sweep.is_doubtful(*point) {
-            true => "in doubt".to_owned(),
-            false => format!("{}.", places[place]),
-        };
+        let place = sure.iter().position(|other| other == point);
+        let place =
+            place.map_or_else(|| "in doubt".to_owned(), |place| format!("{}.", places[place]));
         Row::new(&place, keys.chain(figures).collect(), "")
     };
-    let rows = points.iter().take(BEST).enumerate().map(row).collect();
-    let text = "What differs by less than single runs tell (5 %) shares a place.";
+    let rows = points.iter().take(BEST).map(row).collect();
+    let text = "What differs by less than single runs tell (5 %) shares a place; what is in doubt has none.";
     Table::new(&format!("The best by {}", figure.name), text, columns, rows)
 }
 
@@ -65,19 +66,14 @@ fn shared_places(values: &[f64]) -> Vec<usize> {
 }
 
 /// Means of a figure, one key's values down and the other's across; none if they were not combined.
-fn pair(
-    sweep: &SweepTable,
-    figure: &SweepFigure,
-    down: &SweepKey,
-    across: &SweepKey,
-) -> Option<Table> {
+fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Table> {
     let columns = across.groups();
     let row = |(name, points): (String, Vec<usize>)| {
         let cell = |(_, others): &(String, Vec<usize>)| {
             let both: Vec<usize> = points.iter().copied().filter(|p| others.contains(p)).collect();
             let mean = figure.mean(&both);
             let text = mean.map_or_else(String::new, |mean| figure.words(mean));
-            let in_doubt = both.iter().any(|point| sweep.is_doubtful(*point));
+            let in_doubt = both.iter().any(|point| figure.in_doubt[*point]);
             Cell { in_doubt, ..Cell::new(text, mean) }
         };
         let values = columns.iter().map(cell).collect();
@@ -109,5 +105,29 @@ mod tests {
     fn what_is_not_told_apart_shares_a_place() {
         assert_eq!(shared_places(&[100.0, 99.0, 96.0, 94.0, 93.0, 50.0]), [1, 1, 1, 4, 4, 6]);
         assert_eq!(shared_places(&[]), [0; 0]);
+    }
+
+    #[test]
+    fn what_is_in_doubt_has_no_place_and_takes_none() {
+        let figure = SweepFigure {
+            name: "steady mean".to_owned(),
+            unit: "IOPS".to_owned(),
+            good: Good::AtLeast,
+            values: vec![Some(5.0), Some(9.0), Some(3.0), None],
+            in_doubt: vec![false, true, false, false],
+        };
+        let sweep = SweepTable {
+            title: String::new(),
+            lead: String::new(),
+            points: 4,
+            doubts: vec![Vec::new(); 4],
+            keys: Vec::new(),
+            figures: vec![figure.clone()],
+            failed: Vec::new(),
+            plan: Vec::new(),
+        };
+        let rows = best(&sweep, &figure).rows;
+        let told: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
+        assert_eq!(told, ["in doubt", "1.", "2."]);
     }
 }

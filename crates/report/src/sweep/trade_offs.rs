@@ -21,12 +21,16 @@ pub(super) fn views(sweep: &SweepTable) -> Vec<View> {
 const SHOWN: usize = 2;
 
 fn view(first: &SweepFigure, other: &SweepFigure) -> Option<View> {
-    let both = other.values.iter().zip(&first.values);
-    let points: Vec<(f64, f64)> = both.filter_map(|(x, y)| Some(((*x)?, (*y)?))).collect();
-    let front = front(&points, other.good, first.good);
+    let both = |at: usize| Some((other.values[at]?, first.values[at]?));
+    let is_sure = |at: &usize| !first.in_doubt[*at] && !other.in_doubt[*at];
+    let all = 0..first.values.len();
+    let points: Vec<(f64, f64)> = all.clone().filter_map(both).collect();
+    let sure: Vec<(f64, f64)> = all.filter(is_sure).filter_map(both).collect();
     if points.len() < 2 {
         return None;
     }
+    // What is true of all points tells none of them apart.
+    let front = front(if sure.is_empty() { &points } else { &sure }, other.good, first.good);
     let id = format!("trade-off-{}", slug(&other.name));
     let title = format!("{} over {}", first.name, other.name);
     let x = Axis::linear(&other.quantity(), other.highest());

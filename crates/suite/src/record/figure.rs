@@ -22,6 +22,21 @@ pub struct Figure {
     /// Whether a gate holds a run to it. The others follow from those that are judged, or vary too
     /// much from run to run.
     pub judged: bool,
+    /// When the drive gave it.
+    #[serde(skip)]
+    pub stage: Stage,
+}
+
+/// What had been written to the drive when it gave a figure, as far as doubts tell figures apart by it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Stage {
+    /// The fill of a drive that was erased.
+    Fill,
+    /// The first random writes after it, and where they end.
+    Fresh,
+    /// What came later, or several of these.
+    #[default]
+    Later,
 }
 
 /// So far, in percent of the greater one, two figures lie apart before one is the better one, where nobody
@@ -46,7 +61,15 @@ pub enum Good {
 impl Figure {
     /// One that a gate holds runs to.
     pub(crate) fn new(name: impl Into<String>, value: f64, unit: Unit, good: Good) -> Self {
-        Self { name: name.into(), of: None, value, unit, good, judged: true }
+        Self {
+            name: name.into(),
+            of: None,
+            value,
+            unit,
+            good,
+            judged: true,
+            stage: Stage::default(),
+        }
     }
 
     /// A rate in MB/s (10^6).
@@ -97,6 +120,8 @@ pub struct FigureOf<T: 'static> {
     pub good: Good,
     /// Whether a gate holds a run to it.
     pub judged: bool,
+    /// When the drive gave it.
+    pub stage: Stage,
     /// The number; `None` if the run or the drive does not tell.
     pub value: fn(&T) -> Option<f64>,
 }
@@ -109,7 +134,8 @@ impl<T> FigureOf<T> {
         unit: Unit,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { name, label, meaning: "", unit, good: Good::AtLeast, judged: true, value }
+        let (good, stage) = (Good::AtLeast, Stage::Later);
+        Self { name, label, meaning: "", unit, good, judged: true, stage, value }
     }
 
     /// One that gets better downwards, and is judged.
@@ -119,7 +145,8 @@ impl<T> FigureOf<T> {
         unit: Unit,
         value: fn(&T) -> Option<f64>,
     ) -> Self {
-        Self { name, label, meaning: "", unit, good: Good::AtMost, judged: true, value }
+        let (good, stage) = (Good::AtMost, Stage::Later);
+        Self { name, label, meaning: "", unit, good, judged: true, stage, value }
     }
 
     /// The same with words that say what it means.
@@ -136,11 +163,18 @@ impl<T> FigureOf<T> {
         self
     }
 
+    /// The same, which the drive gave at this stage.
+    #[must_use]
+    pub(crate) const fn given(mut self, stage: Stage) -> Self {
+        self.stage = stage;
+        self
+    }
+
     /// The figure of this outcome, if it has one.
     pub(crate) fn find(&self, outcome: &T) -> Option<Figure> {
-        let Self { name, unit, good, judged, .. } = *self;
+        let Self { name, unit, good, judged, stage, .. } = *self;
         let value = (self.value)(outcome)?;
-        Some(Figure { name: name.to_owned(), of: None, value, unit, good, judged })
+        Some(Figure { name: name.to_owned(), of: None, value, unit, good, judged, stage })
     }
 }
 

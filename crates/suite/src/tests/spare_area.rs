@@ -14,7 +14,7 @@ use crate::method::quick::{QUICK_TORTURE, quick_span};
 use crate::method::session::{RunError, Session};
 use crate::method::test::{Known, Test};
 use crate::record::figure::Figure;
-use crate::record::warning::{MethodWarning, Warning};
+use crate::record::warning::{MethodWarning, Warning, at_spare};
 use crate::tests::consistency::{self, UntilSteady};
 
 /// What to do.
@@ -139,12 +139,7 @@ impl Test for Plan {
 
 /// What a figure is called at one setting.
 fn named(figure: &str, setting: f64) -> String {
-    format!("{figure} at {}", of(setting))
-}
-
-/// The setting as figures have it.
-fn of(setting: f64) -> String {
-    format!("{setting} % spare")
+    format!("{figure} at {}", at_spare(setting))
 }
 
 /// The phase that writes every LBA in use once, at one setting.
@@ -189,7 +184,7 @@ impl Setting {
         let setting = self.spare_percent;
         let at = |figure: Figure| {
             let name = named(&figure.name, setting);
-            Figure { name, ..figure }.of(of(setting))
+            Figure { name, ..figure }.of(at_spare(setting))
         };
         figures.map(at).collect()
     }

@@ -104,6 +104,7 @@ pub(crate) fn run(at: usize, seed: usize, test: &str, conditions: Conditions) ->
         label: None,
         status: Status::Complete,
         may_win: at % 5 != 1,
+        undoubted: Vec::new(),
         doubts: if at % 5 == 1 { vec!["The queue ran dry.".to_owned()] } else { Vec::new() },
         seed: seed as u64,
         tool_version: "0.1.0".to_owned(),

@@ -6,7 +6,7 @@ mod seconds;
 mod series;
 
 use writecliff_device::DeviceInfo;
-use writecliff_suite::consistency::{CLIFF, FIGURES, FRESH, MEAN, Outcome, Plan};
+use writecliff_suite::consistency::{CLIFF, FIGURES, MEAN, Outcome, Plan};
 use writecliff_suite::{FigureOf, WindowState};
 
 use super::figure_row;
@@ -195,10 +195,7 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     let row = |figure: &FigureOf<Outcome>| {
         let mut row = figure_row(figure, series.iter().map(|one| one.outcome), number::in_unit);
         for (cell, one) in row.values.iter_mut().zip(series) {
-            cell.in_doubt = match figure.name {
-                FRESH | CLIFF => one.in_doubt.fresh,
-                _ => one.in_doubt.steady,
-            };
+            cell.in_doubt = one.in_doubt.at(figure.stage);
         }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {

@@ -5,6 +5,7 @@ use std::fmt::{self, Display, Formatter};
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Mechanism, Nanos};
 
+use crate::record::figure::Stage;
 use crate::record::number::{in_words, thousands};
 use crate::record::warning::Warning;
 
@@ -139,7 +140,7 @@ pub enum MethodWarning {
         fill: Option<Filled>,
     },
     /// A doubt about one setting of the spare area.
-    #[error("At {percent} % spare: {doubt}")]
+    #[error("At {}: {doubt}", at_spare(*percent))]
     AtSpare {
         /// The setting.
         percent: f64,
@@ -481,4 +482,31 @@ impl MethodWarning {
             _ => WindowState::Settled,
         }
     }
+    /// As [`Warning::is_of`].
+    pub(crate) fn is_of(&self, stage: Stage) -> bool {
+        match self {
+            Self::NotFresh { .. } => stage != Stage::Later,
+            Self::FreshFell { .. } | Self::CliffAtOnce { .. } => stage == Stage::Fresh,
+            Self::NotSteady { .. } | Self::NotSteadyWithin { .. } | Self::TooFewWrites { .. } => {
+                stage == Stage::Later
+            }
+            Self::NoCliff | Self::Incomplete { .. } | Self::TooShort { .. } => stage != Stage::Fill,
+            Self::AtSpare { doubt, .. } => doubt.is_of(stage),
+            _ => true,
+        }
+    }
+
+    /// The part of the test that it is about alone, as [`Figure::of`](crate::Figure::of) has it.
+    pub(crate) fn part(&self) -> Option<String> {
+        match self {
+            Self::AtSpare { percent, .. } => Some(at_spare(*percent)),
+            Self::WithinBuffer { part, .. } => part.clone(),
+            _ => None,
+        }
+    }
+}
+
+/// What figures of one setting of the spare area are of.
+pub(crate) fn at_spare(percent: f64) -> String {
+    format!("{percent} % spare")
 }

@@ -20,9 +20,12 @@ pub use data::DataWarning;
 pub use drive::DriveWarning;
 pub use host::HostWarning;
 pub use job::JobWarning;
+pub(crate) use method::at_spare;
 pub use method::{Filled, MethodWarning, WindowState};
 pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
+
+use crate::record::figure::{Figure, Stage};
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -73,16 +76,21 @@ impl Warning {
         }
     }
 
-    /// Whether it is about the rate that is called fresh and what is told by it, and about no other figure.
-    pub fn is_of_fresh(&self) -> bool {
+    /// Whether what the drive gave at this stage is in doubt by it.
+    pub fn is_of(&self, stage: Stage) -> bool {
         match self {
-            Self::Method(
-                MethodWarning::NotFresh { .. }
-                | MethodWarning::FreshFell { .. }
-                | MethodWarning::CliffAtOnce { .. },
-            ) => true,
-            Self::Method(MethodWarning::AtSpare { doubt, .. }) => doubt.is_of_fresh(),
-            _ => false,
+            Self::Method(doubt) => doubt.is_of(stage),
+            _ => true,
+        }
+    }
+
+    /// Whether this figure of the run that it is told of is in doubt by it.
+    pub fn is_about(&self, figure: &Figure) -> bool {
+        match (self, &figure.of) {
+            (Self::Method(doubt), Some(of)) if doubt.part().is_some_and(|part| part != *of) => {
+                false
+            }
+            _ => self.is_of(figure.stage),
         }
     }
 

@@ -173,6 +173,38 @@ fn a_flush_that_is_free_is_doubted_by_who_sends_it() {
 }
 
 #[test]
+fn a_doubt_is_about_the_figures_that_it_speaks_of() {
+    use Stage::{Fill, Fresh, Later};
+    let stages = |doubt: &Warning| {
+        let all = [Fill, Fresh, Later].into_iter();
+        all.filter(|stage| doubt.is_of(*stage)).collect::<Vec<_>>()
+    };
+    for kept in kept() {
+        let doubt: Warning = serde_json::from_value(kept.clone()).unwrap();
+        let expected: &[Stage] = match kept["kind"].as_str().unwrap() {
+            "not-fresh" => &[Fill, Fresh],
+            "cliff-at-once" | "fresh-fell" => &[Fresh],
+            "not-steady" | "not-steady-within" | "too-few-writes" => &[Later],
+            "no-cliff" | "too-short" | "incomplete" | "at-spare" => &[Fresh, Later],
+            _ => &[Fill, Fresh, Later],
+        };
+        assert_eq!(stages(&doubt), expected, "{doubt}");
+    }
+    let figure = |of: &str, stage| Figure { stage, ..Figure::iops("fresh", 9.0).of(of) };
+    let fell = Warning::from(MethodWarning::CliffAtOnce { seconds: 1, fresh: 9.0 });
+    let fell = fell.at_spare(Some(25.0));
+    let are_about = [
+        (fell.clone(), figure("25 % spare", Fresh), true),
+        (fell.clone(), figure("25 % spare", Later), false),
+        (fell, figure("10 % spare", Fresh), false),
+        (DriveWarning::FileNotDrive.into(), figure("10 % spare", Fill), true),
+    ];
+    for (doubt, figure, expected) in are_about {
+        assert_eq!(doubt.is_about(&figure), expected, "{doubt} {figure:?}");
+    }
+}
+
+#[test]
 fn the_kind_comes_first_and_old_records_lack_what_came_later() {
     let ended = Warning::from(MethodWarning::Ended { phase: "fill".to_owned(), lasted: None });
     assert_eq!(serde_json::to_string(&ended).unwrap(), r#"{"kind":"ended","phase":"fill"}"#);

@@ -1,7 +1,7 @@
 //! The figures of the test, the most telling first. docs/methodology/ has the exact definitions.
 
 use super::outcome::Outcome;
-use crate::record::figure::{FigureOf, millis};
+use crate::record::figure::{FigureOf, Stage, millis};
 use crate::record::unit::Unit;
 use crate::record::unit::Unit::{Iops, Milliseconds, Percent, Seconds};
 
@@ -31,10 +31,12 @@ type Row = FigureOf<Outcome>;
 /// All figures of an outcome.
 pub const FIGURES: &[Row] = &[
     Row::more(FRESH, "Fresh", Iops, |o| Some(o.fresh_iops))
-        .means("random writes per second in the beginning, before any write cliff"),
+        .means("random writes per second in the beginning, before any write cliff")
+        .given(Stage::Fresh),
     Row::more(CLIFF, "Write cliff", Seconds, |o| o.cliff_s.map(f64::from))
         .means("when performance falls below half of fresh, for ten seconds on average")
-        .unjudged(),
+        .unjudged()
+        .given(Stage::Fresh),
     Row::more(MEAN, "Steady mean", Iops, |o| Some(o.steady_iops.mean))
         .means("average of the seconds in the steady window, which ends with the run"),
     Row::more("steady median", "Steady median", Iops, |o| Some(o.steady_iops.median))
@@ -75,5 +77,6 @@ pub const FIGURES: &[Row] = &[
     Row::more("sequential fill", "Sequential fill", Unit::MegabytesPerSecond, |o| {
         o.fill_megabytes_per_second
     })
-    .means("average rate of writing what is tested once, in order"),
+    .means("average rate of writing what is tested once, in order")
+    .given(Stage::Fill),
 ];
