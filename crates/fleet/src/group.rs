@@ -44,7 +44,7 @@ pub(crate) struct Served {
     /// From the beginning of the service.
     pub(crate) due: Nanos,
     pub(crate) response: Nanos,
-    /// The drive whose answer it waited for, or one of those.
+    /// The drive that it waited for.
     pub(crate) last: usize,
     pub(crate) hedged: bool,
 }
@@ -62,6 +62,21 @@ struct Request {
     asked: usize,
     answers: Vec<(Nanos, usize)>,
     hedged: bool,
+}
+
+impl Request {
+    /// The drive that a request waited for which was served at this moment: of those that it asked at
+    /// first the one that answered then, or the next to, where further ones were asked in its place. Of
+    /// several that answered at one moment each is the one in turn.
+    fn waited_for(&self, at: Nanos, width: usize) -> usize {
+        let is_of_the_first = |drive: usize| (drive + width - self.first) % width < self.needed;
+        let missing =
+            |(answered, drive): &&(Nanos, usize)| *answered >= at && is_of_the_first(*drive);
+        let moment = self.answers.iter().find(missing).map_or(at, |(answered, _)| *answered);
+        let tied = self.answers.iter().filter(missing).filter(|(answered, _)| *answered == moment);
+        let tied: Vec<usize> = tied.map(|(_, drive)| *drive).collect();
+        tied[self.due.0 as usize % tied.len()]
+    }
 }
 
 /// The drives of a group, and what is asked of them.
@@ -211,13 +226,13 @@ impl<'a> Group<'a> {
         // Drives advance when they are asked, so that answers come in no order.
         request.answers.sort_unstable();
         let (at, _) = request.answers[request.needed - 1];
-        let (operation, due) = (request.io.operation, request.due);
-        // Of several that answered at that moment each is the one in turn.
-        let first = request.answers.partition_point(|(answered, _)| *answered < at);
-        let tied = request.answers.partition_point(|(answered, _)| *answered <= at) - first;
-        let (_, last) = request.answers[first + due.0 as usize % tied];
-        let served =
-            Served { operation, due, response: Nanos(at.0 - due.0), last, hedged: request.hedged };
+        let served = Served {
+            operation: request.io.operation,
+            due: request.due,
+            response: Nanos(at.0 - request.due.0),
+            last: request.waited_for(at, self.layout.width()),
+            hedged: request.hedged,
+        };
         (self.serve)(served);
         self.requests[place as usize] = None;
         self.free.push(place);

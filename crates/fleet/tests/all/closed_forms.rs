@@ -105,6 +105,20 @@ fn drives_that_answer_at_the_same_moment_are_waited_for_in_turn() {
 }
 
 #[test]
+fn a_late_read_waited_for_the_drive_that_did_not_answer_and_not_for_its_stand_in() {
+    // The first takes longer than the limit, always, and the second is asked after it.
+    let slow_first = |drive| {
+        let time = if drive == 0 { Nanos::from_millis(20) } else { Nanos::from_micros(100) };
+        Box::new(Scripted::new(Bytes::from_gib(1), move |_, _| time).side_by_side())
+            as Box<dyn Device>
+    };
+    let row = served("parity = 1\nlimit = \"2ms\"\nhedge = \"5ms\"", READS, slow_first);
+    let late: Vec<u64> = row.drives.iter().map(|drive| drive.late).collect();
+    assert!(late[0] > 0 && late[1] == 0, "{late:?}");
+    assert_near(longer(&row, 2.0), 0.5, 0.02);
+}
+
+#[test]
 fn a_read_of_all_fragments_waits_for_as_many_as_hold_the_data() {
     // The k-th smallest of n exponential times: k terms of 1/n + 1/(n-1) + ...; all n are asked.
     for (data, parity) in [(1, 1), (2, 2), (4, 1), (4, 2)] {

@@ -215,7 +215,8 @@ fn sections(fleet: &FleetPage) -> Vec<Section> {
             "Which drives",
             format!(
                 "Whose are the requests above {limit}? A request counts for the drive whose answer it \
-                 waited for last."
+                 waited for last; one for which further drives were asked, for a drive that was asked at \
+                 first and had not answered."
             ),
             pictures::blame(fleet),
             tables::drives(fleet),
