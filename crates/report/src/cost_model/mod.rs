@@ -9,7 +9,7 @@ mod seastar;
 
 use writecliff_device::{DeviceKind, ErrorKind};
 use writecliff_suite::cost_model::{Coefficients, Limits, Outcome};
-use writecliff_suite::{Outcome as AnyOutcome, RunRecord, Status};
+use writecliff_suite::{Outcome as AnyOutcome, RunRecord, Status, is_hard_disk};
 
 pub(crate) use in_words::{lie, words};
 
@@ -133,6 +133,7 @@ impl Model<'_> {
         let RunRecord { drive, started, tool_version, warnings, .. } = self.record;
         let what = match drive.kind {
             DeviceKind::Simulated => "a SIMULATED drive, not to be used for a real one",
+            _ if is_hard_disk(drive) => "measured when it was full",
             _ => "measured in steady state",
         };
         let firmware =

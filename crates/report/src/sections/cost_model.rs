@@ -5,7 +5,7 @@ use writecliff_device::DeviceInfo;
 use writecliff_suite::cost_model::{
     Coefficient, Coefficients, Limits, OfOperation, Outcome, PERCENTILE, Plan, Rung, State,
 };
-use writecliff_suite::{Good, Plan as AnyPlan};
+use writecliff_suite::{Good, Plan as AnyPlan, is_hard_disk};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, latency_row, number_row, table_of};
@@ -24,7 +24,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => [Some(rates(answer)), shares(answer)].into_iter().flatten().collect(),
         _ => vec![of_several(subjects, &answers)],
     };
-    let method = "Six rates by themselves, of the fresh drive as other tools measure them (a magnetic disk is never fresh), and in steady state; then \
+    let method = "Six rates by themselves, of the fresh drive as other tools measure them (a magnetic disk is never fresh), and in steady state (of a magnetic disk, when it is full); then \
                   reads and writes that arrive together at growing shares of the steady rates, half of each. \
                   writecliff model RUN makes the files of other systems from it.";
     let section = Section::new(Plan::NAME, "Cost model", method, views(subjects, &answers), tables);
@@ -50,8 +50,12 @@ fn files(answers: &[Answer<'_, Outcome>]) -> Vec<Listing> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
+pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
     let kept = match (&outcome.limits, outcome.steady) {
+        // A disk has no spare area to use up.
+        (Some(limits), Some(_)) if is_hard_disk(drive) => {
+            format!("Written full, it keeps up with {}. ", kept(limits))
+        }
         (Some(limits), Some(_)) => {
             format!("In steady state it keeps up with {}. ", kept(limits))
         }

@@ -9,8 +9,8 @@ use writecliff_sim::{Build, load};
 use writecliff_suite::gate::{self, GateError, Limits};
 use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{
-    Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, TraceWarning, Warning,
-    run,
+    JobWarning, Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, TraceWarning,
+    Warning, run,
 };
 use writecliff_trace::make::{Maker, Plan as MakerPlan};
 use writecliff_trace::{Existing, Header, Map, TraceIo, TraceWriter};
@@ -230,6 +230,12 @@ fn trims_are_left_out_where_the_drive_takes_none() {
         Warning::Trace(TraceWarning::TrimsLeftOut { trace: "trims".to_owned(), count: 1 });
     assert_eq!(record.warnings, [expected]);
     assert_eq!(outcome(&record).traces[0].all.operations, 4);
+    // Where it takes them, they are done in the time of their commands.
+    let dir = tempfile::tempdir().unwrap();
+    let mut tiny = load("tiny").unwrap().open("tiny");
+    let record = record_of(plan(&[&path]), &mut *tiny, dir.path()).unwrap();
+    assert_eq!(record.warnings, [Warning::from(JobWarning::TrimsTakeNoTime)]);
+    assert_eq!(outcome(&record).traces[0].all.operations, 5);
 }
 
 #[test]

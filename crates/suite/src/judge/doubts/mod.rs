@@ -116,9 +116,9 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
 
 /// A load of trims beside reads and writes, on a model that has no time for them.
 fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warning> {
-    let is_of_jobs = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_));
+    let may_trim = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
     let has_trims = || recording.samples.iter().any(|sample| sample.trims > 0);
-    let is_so = is_of_jobs && lacks(&record.drive, Mechanism::TrimTime) && has_trims();
+    let is_so = may_trim && lacks(&record.drive, Mechanism::TrimTime) && has_trims();
     is_so.then_some(Warning::Job(JobWarning::TrimsTakeNoTime))
 }
 
