@@ -124,11 +124,15 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
             percent(*low),
             percent(*high)
         ),
-        [(best, low), .., (worst, high)] if low < high => format!(
-            "'{best}' has the fewest late requests, {}; '{worst}' the most, {}.",
-            percent(*low),
-            percent(*high)
-        ),
+        [(_, low), .., (_, high)] if low < high => {
+            let (fewest, have) = who(&sure, *low);
+            let (most, _) = who(&sure, *high);
+            format!(
+                "{fewest} {have} the fewest late requests, {}; {most} the most, {}.",
+                percent(*low),
+                percent(*high)
+            )
+        }
         [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
     };
     let of_scale_models =
@@ -137,6 +141,18 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
             false => "",
         };
     format!("{of_scale_models}{compared}{left_out}")
+}
+
+/// Those of this share, or what single runs do not tell apart from it, as one names them, and their verb.
+fn who(all: &[(&str, f64)], share: f64) -> (String, &'static str) {
+    let is_of_it = |other: f64| other == share || (other > 0.0 && !are_apart(other, share));
+    let names = all.iter().filter(|(_, other)| is_of_it(*other));
+    let names: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();
+    match &names[..] {
+        [one] => (one.clone(), "has"),
+        [others @ .., last] => (format!("{} and {last}", others.join(", ")), "have"),
+        [] => (String::new(), "has"),
+    }
 }
 
 fn percent(share: f64) -> String {
@@ -430,6 +446,10 @@ mod tests {
             headline_of(&[("a", worse), ("b", calm), ("c", doubtful)]),
             "'b' has the fewest late requests, none; 'a' the most, 33.33 %. In doubt, and not compared: \
              'c', 33.33 %."
+        );
+        assert_eq!(
+            headline_of(&[("a", worse), ("b", calm), ("c", calm), ("d", worse)]),
+            "'b' and 'c' have the fewest late requests, none; 'a' and 'd' the most, 33.33 %."
         );
         assert_eq!(
             headline_of(&[("a", doubtful), ("b", doubtful)]),

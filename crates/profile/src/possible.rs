@@ -140,6 +140,7 @@ impl SsdProfile {
             ("nand.read_time", nand.read_time),
             ("nand.erase_time", nand.erase_time),
             ("nand.suspend_time", nand.suspend_time.unwrap_or_default()),
+            ("nand.program_pulse_time", nand.program_pulse_time.unwrap_or_default()),
             ("nand.erase_pulse_time", nand.erase_pulse_time.unwrap_or_default()),
             ("slc_buffer.read_time", slc.read_time),
             ("slc_buffer.program_time", slc.program_time),

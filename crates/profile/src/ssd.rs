@@ -208,8 +208,11 @@ pub struct Nand {
     /// its end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub suspend_time: Option<Nanos>,
-    /// An erase is a row of pulses, and is interrupted between them only: a read waits for the end of the one
-    /// that runs, which takes so long. `None`: it waits as for a program.
+    /// A program is a row of pulses, and is interrupted between them only: a read waits for the end of the one
+    /// that runs, which takes so long. `None`: it waits for `suspend_time` at most.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub program_pulse_time: Option<Nanos>,
+    /// The same of an erase.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub erase_pulse_time: Option<Nanos>,
 }
@@ -261,6 +264,10 @@ pub struct Gc {
     /// proportional pacing it follows from the victim.
     #[serde(default = "one")]
     pub quantum: u32,
+    /// Copies read the planes of a program one after the other, those that hold valid pages; otherwise all
+    /// planes at once.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub reads_by_plane: bool,
     /// Dies that copy at once; zero for all of them.
     #[serde(default)]
     pub copy_dies: u32,

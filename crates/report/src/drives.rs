@@ -65,7 +65,12 @@ pub fn write_report_for(
     let warnings = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
         let doubtful = doubtful(section, &warnings);
-        outrank(section, &doubtful);
+        let are_figures = |(index, told): (usize, &bool)| {
+            let of_it = || subjects.all[index].is_doubtful(section.id);
+            *told && (!warnings[index].is_empty() || of_it())
+        };
+        let in_doubt: Vec<bool> = doubtful.iter().enumerate().map(are_figures).collect();
+        outrank(section, &in_doubt);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }
     let first = top::first(&mut sections);

@@ -164,7 +164,10 @@ pub(crate) fn values(picture: &Picture) -> String {
     };
     let all: Vec<String> = picture.traces.iter().map(of_trace).collect();
     let marks = picture.marks.iter().filter_map(|mark| match mark {
-        crate::picture::Mark::Upright { label, .. } => Some(label.clone()),
+        // Of two that are close to each other one has the words.
+        crate::picture::Mark::Upright { label, .. } => {
+            Some(label.clone()).filter(|label| !label.is_empty())
+        }
         crate::picture::Mark::Nothing(words) => Some(words.clone()),
         crate::picture::Mark::Window { .. } => None,
     });
@@ -178,7 +181,7 @@ fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
     let ends = points.points.iter().min_by(by_place).zip(points.points.iter().max_by(by_place));
     let is_time = x.title.starts_with("time") || x.quantity.starts_with("second");
     let Some(((from, first), (to, last))) = ends else {
-        let none = if is_time { "not one whole second" } else { "nothing" };
+        let none = if is_time { "no whole second with I/Os enough" } else { "nothing" };
         return format!("{}: {none}", points.name);
     };
     let [from, to] = match is_time {

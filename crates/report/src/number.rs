@@ -158,6 +158,9 @@ pub(crate) fn in_unit(value: f64, unit: Unit) -> String {
 /// Three significant digits, thousands apart.
 pub(crate) fn significant(value: f64) -> String {
     match value.abs() {
+        small @ 0.0..0.0995 if small > 0.0 => {
+            format!("{value:.*}", (1.0 - small.max(1e-9).log10().floor()) as usize)
+        }
         0.0..9.995 => format!("{value:.2}"),
         9.995..99.95 => format!("{value:.1}"),
         _ => thousands(value),

@@ -124,8 +124,18 @@ impl Run {
         }
     }
 
+    /// How many of its repeats are there, if some are missing.
+    pub(crate) fn of_repeats(&self) -> Option<String> {
+        let (there, asked) = (self.repeats.len() + 1, self.asked);
+        let are = if there == 1 { "is" } else { "are" };
+        (there < asked).then(|| format!("{there} of {asked} repeats {are} complete"))
+    }
+
     /// How far it came, in words that follow a colon.
     pub(crate) fn status(&self) -> String {
+        if let Some(there) = self.of_repeats() {
+            return there;
+        }
         match &self.record.status {
             Status::Running => "still running".to_owned(),
             Status::Complete if !self.is_measured() => "ended, with nothing measured".to_owned(),
@@ -176,7 +186,7 @@ impl Run {
 
     /// Whether these writes are in doubt, in this run or in a repeat of it.
     pub(crate) fn in_doubt_at(&self, spare_percent: f64) -> InDoubt {
-        let is_short = self.repeats.len() + 1 < self.asked;
+        let is_short = self.of_repeats().is_some();
         let is_incomplete = is_short || self.and_repeats().any(|run| !run.is_complete());
         let doubts = || self.and_repeats().flat_map(|run| run.doubts_at(spare_percent));
         let at = |stage| is_incomplete || doubts().any(|doubt| doubt.is_of(stage));

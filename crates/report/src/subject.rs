@@ -152,9 +152,7 @@ impl Subject {
         for (index, run) in self.runs.iter().enumerate() {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
-            let there = run.repeats.len() + 1;
-            let missing = (there < run.asked)
-                .then(|| format!("{there} of {} repeats are complete.", run.asked));
+            let missing = run.of_repeats().map(|there| format!("{there}."));
             let of_run = run.and_repeats().flat_map(Run::doubts).map(ToString::to_string);
             for doubt in incomplete.into_iter().chain(missing).chain(of_run) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
@@ -168,13 +166,13 @@ impl Subject {
         doubts
     }
 
-    /// Whether what it did in a test is in any doubt.
+    /// Whether any of what it did in a test is in doubt.
     pub(crate) fn is_doubtful(&self, test: &str) -> bool {
-        let is_of_it = |run: &usize| self.runs[*run].record.plan.name() == test;
-        self.doubts().iter().any(|(_, runs)| runs.iter().any(is_of_it))
+        let stages = [Stage::Fill, Stage::Fresh, Stage::Later];
+        stages.into_iter().any(|stage| self.is_doubtful_at(stage, test))
     }
 
-    /// The same of what it did there at one stage: doubts about others are none about that.
+    /// Whether what it did there at one stage is: doubts about others are none about that.
     pub(crate) fn is_doubtful_at(&self, stage: Stage, test: &str) -> bool {
         let of_test = || self.runs.iter().filter(|run| run.record.plan.name() == test);
         let of_others: Vec<String> = of_test()

@@ -172,35 +172,36 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     let Some(main) = all.first() else { return Vec::new() };
     let outcome = &main.outcome;
     let caution = subject.no_result();
-    let tile = |name: &str, value: String, note: String, see: &str| Tile {
+    let tile = |name: &str, value: String, note: String, in_doubt: bool, see: &str| Tile {
         name: name.to_owned(),
         value,
-        note: caution.map_or(note, str::to_owned),
+        note: caution.map_or_else(
+            || if in_doubt { format!("{note}, in doubt") } else { note },
+            str::to_owned,
+        ),
         see: see.to_owned(),
     };
     let rate = number::megabytes_per_second(outcome.fresh_iops * main.block as f64 / 1e6);
-    let fresh_note = if main.in_doubt.fresh { format!("{rate}, in doubt") } else { rate };
     let latency = outcome.steady_latency;
+    let InDoubt { fresh, steady, .. } = main.in_doubt;
     let mut tiles = vec![
-        tile("Fresh", number::iops(outcome.fresh_iops), fresh_note, "consistency-whole"),
-        cliff(main, &tile),
+        tile("Fresh", number::iops(outcome.fresh_iops), rate, fresh, "consistency-whole"),
+        cliff(main, &|name, value, note| tile(name, value, note, fresh, "consistency-whole")),
         tile(
             floor_name(main),
             number::iops(outcome.steady_iops.floor),
             format!("{} of the mean", number::percent(outcome.floor_to_mean)),
+            steady,
             "consistency-range",
         ),
-        tile(
-            "99.9 % of writes within",
-            number::service_time_if(latency.p999_ns),
-            format!(
-                "half within {}, in the {}",
-                number::service_time(latency.p50_ns),
-                main.window()
-            ),
-            "consistency-latency-map",
-        ),
     ];
+    let half = || {
+        format!("half within {}, in the {}", number::service_time(latency.p50_ns), main.window())
+    };
+    tiles.extend(latency.p999_ns.map(|nanos| {
+        let (name, value) = ("99.9 % of writes within", number::service_time(nanos));
+        tile(name, value, half(), steady, "consistency-latency-map")
+    }));
     // A disk that is used in part has shorter ways, and no spare area.
     let more = published(&all[1..]).filter(|_| !is_hard_disk(subject.drive()));
     let more = more.and_then(|other| Some((other, gain(main, other)?)));
@@ -211,38 +212,38 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
             spare => format!(", over that with {spare} %"),
         };
         let note = format!(
-            "{} with {} % unused{beside}{}",
+            "{} with {} % unused{beside}",
             number::iops(other.outcome.steady_iops.mean),
             other.spare_percent,
-            if main.in_doubt.steady || other.in_doubt.steady { ", in doubt" } else { "" }
         );
-        tile("Gain from spare area", value, note, "spare-area")
+        let in_doubt = steady || other.in_doubt.steady;
+        tile("Gain from spare area", value, note, in_doubt, "spare-area")
     }));
     tiles
 }
 
-fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String, &str) -> Tile) -> Tile {
+fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile {
     let outcome = &main.outcome;
     let note = format!("then {} on average", main.of_fresh_in_words());
     match outcome.cliff_s {
         Some(second) => {
             let value = number::seconds(f64::from(second));
-            tile("Cliff after", value, note, "consistency-whole")
+            tile("Cliff after", value, note)
         }
         None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
             let note = format!("{} are too short to tell", number::seconds(main.seconds));
-            tile("Cliff", "not known".to_owned(), note, "consistency-whole")
+            tile("Cliff", "not known".to_owned(), note)
         }
         None if outcome.may_have_fallen() => {
             let note = match outcome.fell_from_iops {
                 Some(_) => format!("it fell within its first seconds; {note}"),
                 None => format!("it fell while it was too warm; {note}"),
             };
-            tile("Cliff", "not known".to_owned(), note, "consistency-whole")
+            tile("Cliff", "not known".to_owned(), note)
         }
         None => {
             let note = format!("in {}; {note}", number::seconds(main.seconds));
-            tile("Cliff", "none".to_owned(), note, "consistency-whole")
+            tile("Cliff", "none".to_owned(), note)
         }
     }
 }

@@ -51,7 +51,11 @@ fn records(path: &Path) -> Result<Vec<RunRecord>, Error> {
     let paths = match Results::at(path)? {
         Results::Repeats(repeats) => {
             let records = RepeatRun::records(path)?;
-            return if records.is_empty() { Err(incomplete(&repeats.plan)) } else { Ok(records) };
+            let (test, there, asked) = (repeats.plan.name(), records.len(), repeats.count);
+            return match there < asked as usize {
+                true => Err(GateError::RepeatsMissing { test, there, asked }.into()),
+                false => Ok(records),
+            };
         }
         Results::Review(Review { tests, .. }) => {
             let is_missing = |test: &&ReviewTest| !path.join(&test.directory).exists();

@@ -30,8 +30,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let compared = match outcome.reopened {
-        true => "blocks of an earlier run were compared",
-        false => "blocks were compared",
+        true => "blocks of an earlier run were compared, each time counted",
+        false => "blocks were compared, each time counted",
     };
     if let Some(real) = outcome.real_capacity {
         return Some(format!(
@@ -49,7 +49,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             let anything = match outcome.anything {
                 0 => String::new(),
                 others => format!(
-                    " {} more that were trimmed or never written may hold anything, each time counted.",
+                    " {} more that were trimmed or never written may hold anything.",
                     count(others)
                 ),
             };

@@ -1,6 +1,6 @@
 //! Recovery: how much of the fast buffer is back after a rest.
 
-use writecliff_device::{DeviceInfo, Nanos};
+use writecliff_device::{Bytes, DeviceInfo, Nanos};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::recovery::{Burst, Outcome, Plan, phases};
@@ -74,9 +74,12 @@ fn out_of_order(outcome: &Outcome) -> Option<(f64, f64)> {
 
 /// That writes of the erased drive did not fall.
 fn none_found(outcome: &Outcome) -> String {
-    let written = outcome.span.map_or_else(String::new, |span| {
-        format!(" in {} that are written again and again", number::bytes(span.0 as f64))
-    });
+    let bytes = |bytes: Bytes| number::bytes(bytes.0 as f64);
+    let written = match (outcome.span, outcome.exhausted) {
+        (Some(span), Some(exhausted)) if exhausted <= span => format!(" in {}", bytes(exhausted)),
+        (Some(span), _) => format!(" in {} that are written again and again", bytes(span)),
+        _ => String::new(),
+    };
     format!(
         "No end of a fast buffer is told{written}, since {}: nothing of one can be told to come back.",
         buffer::NONE_TOLD
@@ -214,6 +217,7 @@ mod tests {
                 slow_megabytes_per_second: 100.0,
             }),
             span: None,
+            exhausted: None,
             bursts: (1..)
                 .zip(shares)
                 .map(|(rest, back)| Burst {

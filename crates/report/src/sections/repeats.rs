@@ -101,8 +101,17 @@ fn with_deviation(of: &FigureStatistics) -> String {
 fn variation(deviation: f64, unit: Unit) -> String {
     match unit {
         _ if deviation == 0.0 => "0".to_owned(),
-        Unit::Ratio if deviation < 0.005 => "under 0.01".to_owned(),
-        _ => in_unit(deviation, unit),
+        _ => {
+            let told = in_unit(deviation, unit);
+            let is_told_apart = |least: &f64| in_unit(*least, unit) != in_unit(0.0, unit);
+            match told == in_unit(0.0, unit) {
+                true => [0.01, 0.1, 1.0]
+                    .into_iter()
+                    .find(is_told_apart)
+                    .map_or(told, |least| format!("under {}", in_unit(least, unit))),
+                false => told,
+            }
+        }
     }
 }
 

@@ -81,7 +81,10 @@ fn means(key: &SweepKey, figure: &SweepFigure, numbers: &[f64]) -> Vec<(f64, f64
     };
     let middle =
         |part: &[usize]| part.iter().map(|point| numbers[*point]).sum::<f64>() / part.len() as f64;
-    parts.iter().filter_map(|part| Some((middle(part), figure.mean(part)?))).collect()
+    // The mean of those that are there is none of all.
+    let is_whole = |part: &&Vec<usize>| part.iter().all(|point| figure.values[*point].is_some());
+    let whole = parts.iter().filter(is_whole);
+    whole.filter_map(|part| Some((middle(part), figure.mean(part)?))).collect()
 }
 
 fn over_names(figure: &SweepFigure, key: &SweepKey, id: String, title: String) -> Picture {

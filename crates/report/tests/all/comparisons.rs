@@ -129,7 +129,7 @@ fn what_is_in_doubt_is_in_no_order_of_merit() {
         (place("fast") < place("slow"), html.contains("what is in doubt last"))
     };
     assert_eq!(order(&fast, "sure"), (true, false));
-    fast.record.warnings.push(Warning::Method(MethodWarning::NoTrim));
+    fast.record.warnings.push(MethodWarning::NotSteady { percent: 9.0 }.into());
     assert_eq!(order(&fast, "doubtful"), (false, true));
 }
 

@@ -96,6 +96,18 @@ pub enum GateError {
         /// The test.
         test: &'static str,
     },
+    /// Repeats of a run are missing.
+    #[error(
+        "only {there} of {asked} repeats of the {test} run came to their end; a gate wants all"
+    )]
+    RepeatsMissing {
+        /// The test.
+        test: &'static str,
+        /// Repeats that are complete.
+        there: usize,
+        /// Those that were asked for.
+        asked: u32,
+    },
     /// The run failed.
     #[error("the {test} run failed, and no gate passes that: {error}")]
     Failed {

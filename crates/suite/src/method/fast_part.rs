@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Temperature};
-use writecliff_measure::Sample;
+use writecliff_measure::{Sample, Totals};
 
 use crate::method::levels::{FALL, Level, is_too_warm, median, share_of};
 
@@ -41,6 +41,9 @@ impl FastPart {
             next.iter().all(|rate| *rate < limit)
         })?;
         if whole[..=fall].iter().any(|sample| is_too_warm(sample, limit)) {
+            return None;
+        }
+        if is_more_work(&whole[..fall - 1], &whole[fall + 1..]) {
             return None;
         }
         // The fall may lie in the second before as well, which is then slower than fast.
@@ -84,6 +87,23 @@ impl FastPart {
     }
 }
 
+/// What NAND writes for a byte in a buffer that is empty.
+const ONCE: f64 = 1.1;
+
+/// Whether a write got slower because NAND does more for it, as where parity uses the erased blocks up: a
+/// buffer's end leaves NAND with slower programs, and writes each byte once before.
+fn is_more_work(before: &[&&Sample], after: &[&&Sample]) -> bool {
+    let of = |samples: &[&&Sample]| {
+        let totals = Totals::of(samples.iter().map(|sample| **sample));
+        let nand = totals.write_amplification()? * totals.written.0 as f64;
+        Some((totals.write_amplification()?, nand / samples.len().max(1) as f64))
+    };
+    let (Some((amplification, before)), Some((_, after))) = (of(before), of(after)) else {
+        return false;
+    };
+    amplification > ONCE && after >= before * FALL
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -101,6 +121,22 @@ mod tests {
 
     fn written(megabytes: &[u64]) -> Option<FastPart> {
         FastPart::of(&seconds(megabytes).iter().collect::<Vec<_>>(), None)
+    }
+
+    #[test]
+    fn a_fall_that_comes_with_more_work_for_nand_is_no_buffer_s_end() {
+        let written = [90_u64; 10].into_iter().chain([40; 10]).collect::<Vec<_>>();
+        let told = |amplification: [u64; 2]| {
+            let mut samples = seconds(&written);
+            for (at, sample) in samples.iter_mut().enumerate() {
+                let tenths = amplification[usize::from(at >= 10)];
+                sample.nand_written_bytes = Some(sample.written_bytes * tenths / 10);
+            }
+            FastPart::of(&samples.iter().collect::<Vec<_>>(), None).is_some()
+        };
+        assert!(told([10, 10]) && told([10, 20]), "a buffer, emptied meanwhile or not");
+        assert!(told([15, 15]), "those of an array's members");
+        assert!(!told([15, 34]), "its parity");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::Mechanism;
 
 use crate::record::figure::Good;
+use crate::record::number::thousands;
 use crate::record::unit::Unit;
 
 /// A target, and what the drive came to.
@@ -49,7 +50,9 @@ pub enum Unjudged {
     Chance,
     /// A percentile of fewer would be the longest of them.
     #[error(
-        "its step had {ios} such I/Os, and {needed} make this percentile; a longer step has them"
+        "its step had {} such I/Os, and {} make this percentile; a longer step has them",
+        thousands(*ios as f64),
+        thousands(*needed as f64)
     )]
     FewIos {
         /// How many there were.

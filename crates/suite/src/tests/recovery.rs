@@ -6,7 +6,7 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
-use writecliff_measure::{Queue, Recording, Sample};
+use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
@@ -172,6 +172,9 @@ pub struct Outcome {
     /// What is written again and again: a buffer that takes more is not seen. Unknown of older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub span: Option<Bytes>,
+    /// What was written before the first rest. Unknown of older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exhausted: Option<Bytes>,
     /// In the order of the plan.
     pub bursts: Vec<Burst>,
 }
@@ -239,8 +242,13 @@ fn conclude(
         }
         bursts.push(burst_of(*rest, &seconds, buffer));
     }
+    // Whether there is a buffer is not known before it was to be full.
+    if buffer.is_none() && bursts.is_empty() {
+        return (None, warnings);
+    }
     let span = Some(plan.used(drive.capacity));
-    (Some(Outcome { buffer, span, bursts }), warnings)
+    let exhausted = Some(Totals::of(exhaust).written);
+    (Some(Outcome { buffer, span, exhausted, bursts }), warnings)
 }
 
 /// What a burst's seconds tell, in bytes each.

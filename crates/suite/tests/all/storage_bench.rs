@@ -47,6 +47,11 @@ fn record_of(
     run(&plan, device, &path, RunOptions::default(), &mut |_| ControlFlow::Continue(()))
 }
 
+/// What is told of every trace that reads and is not prepared for.
+fn on_empty_drive(trace: &str) -> Warning {
+    TraceWarning::OnEmptyDrive { trace: trace.to_owned() }.into()
+}
+
 fn outcome(record: &RunRecord) -> &Outcome {
     match &record.outcome {
         Some(AnyOutcome::StorageBench(outcome)) => outcome,
@@ -102,7 +107,7 @@ fn with_idle_time_cut_the_figures_are_those_of_the_work() {
     // One a second: a read and a write share the only one.
     let slowest = Moment { second: 0, operation: Operation::Write, length_ns: 5 * MS };
     assert_eq!(served.slowest, [slowest]);
-    assert_eq!(record.warnings, []);
+    assert_eq!(record.warnings, [on_empty_drive("four")]);
 }
 
 #[test]
@@ -187,7 +192,7 @@ fn a_trace_that_does_not_fit_is_refused_before_anything_is_done() {
     let trace = "four".to_owned();
     let expected = Warning::Trace(TraceWarning::Mapped { trace, end, span: small, map: Map::Wrap });
     assert!(expected.to_string().contains("of the drive, beginning again at its start:"));
-    assert_eq!(record.warnings, [expected]);
+    assert_eq!(record.warnings, [on_empty_drive("four"), expected]);
 }
 
 #[test]
@@ -228,13 +233,14 @@ fn trims_are_left_out_where_the_drive_takes_none() {
     let record = record_of(plan(&[&path]), &mut *disk, dir.path()).unwrap();
     let expected =
         Warning::Trace(TraceWarning::TrimsLeftOut { trace: "trims".to_owned(), count: 1 });
-    assert_eq!(record.warnings, [expected]);
+    assert_eq!(record.warnings, [on_empty_drive("trims"), expected]);
     assert_eq!(outcome(&record).traces[0].all.operations, 4);
     // Where it takes them, they are done in the time of their commands.
     let dir = tempfile::tempdir().unwrap();
     let mut tiny = load("tiny").unwrap().open("tiny");
     let record = record_of(plan(&[&path]), &mut *tiny, dir.path()).unwrap();
-    assert_eq!(record.warnings, [Warning::from(JobWarning::TrimsTakeNoTime)]);
+    let expected = Warning::from(JobWarning::TrimsTakeNoTime);
+    assert_eq!(record.warnings, [on_empty_drive("trims"), expected]);
     assert_eq!(outcome(&record).traces[0].all.operations, 5);
 }
 

@@ -3,7 +3,7 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::scripted::Scripted;
-use writecliff_device::{Bytes, DeviceInfo, DeviceTime, Io, Mechanism, Nanos, Operation};
+use writecliff_device::{Bytes, Device, DeviceInfo, DeviceTime, Io, Mechanism, Nanos, Operation};
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::gate::{GateError, Limits, gate};
 use writecliff_suite::suite::{Judged, Outcome, Plan, Step, StepFigures, Unjudged, Variable};
@@ -193,9 +193,18 @@ fn a_step_that_the_drive_is_too_small_for_is_left_out_and_said_to_be() {
     let Some(step) = plan.steps.last_mut() else { panic!("no steps") };
     step.needs = Some(Bytes(600_000_000_000));
     let left_out = JobWarning::StepLeftOut { step: step.name.clone(), needs: step.needs.unwrap() };
+    let fits = Step { name: "fits".to_owned(), needs: None, ..step.clone() };
+    // Nothing would be left but what prepares.
+    let refused = AnyPlan::Suite(plan.clone()).check(drive().info()).unwrap_err().to_string();
+    assert!(
+        refused.contains("none of its steps has room") && refused.contains("600 GB"),
+        "{refused}"
+    );
+    plan.steps.push(fits);
     let record = run_on(plan, &dir.path().join("run"), u32::MAX);
     assert!(record.warnings.contains(&Warning::Job(left_out)), "{:?}", record.warnings);
-    assert!(steps(&record).iter().all(|step| step.prepares));
+    let measured = steps(&record).iter().filter(|step| !step.prepares);
+    assert!(measured.map(|step| &step.name).eq(["fits"]));
 }
 
 #[test]

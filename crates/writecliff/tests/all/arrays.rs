@@ -24,13 +24,13 @@ fn a_run_of_an_array_gives_the_same_bytes_again_and_tells_of_its_rebuild() {
         "RAID-5 of 4 Tiny, chunk 64KiB, NAND of member 2 slow, member 1 rebuilt"
     );
     let told = record.warnings.iter().find_map(|warning| match warning {
-        Warning::Drive(DriveWarning::Rebuilt { member, done, of, time }) => {
-            Some((*member, *done, *of, *time))
+        Warning::Drive(DriveWarning::Rebuilt { member, done, of, time, in_fill }) => {
+            Some((*member, *done, *of, *time, *in_fill))
         }
         _ => None,
     });
-    let (member, done, of, time) = told.expect("a rebuild beside the fill");
-    assert!(member == 1 && done == of && time.0 > 0, "{done} of {of} in {time}");
+    let (member, done, of, time, in_fill) = told.expect("a rebuild beside the fill");
+    assert!(member == 1 && done == of && time.0 > 0 && in_fill, "{done} of {of} in {time}");
 
     let Again { plan, drive, options, .. } = Again::of(&first).unwrap();
     let again = run(&plan, &drive, None, &second, options, UNWATCHED).unwrap();

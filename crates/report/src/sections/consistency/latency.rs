@@ -105,12 +105,13 @@ fn heat_map(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> Opt
     if let Some(outcome) = one.outcome {
         let latency = outcome.steady_latency;
         picture.alt = format!(
-            "{}: in the {} half of the writes took at most {}, 99.9 % at most {}; the \
-             longest of the whole run took {}.",
+            "{}: in the {} half of the writes took at most {}{}; the longest of the whole run took {}.",
             one.name,
             one.window(),
             number::service_time(latency.p50_ns),
-            number::service_time_if(latency.p999_ns),
+            latency.p999_ns.map_or_else(String::new, |nanos| {
+                format!(", 99.9 % at most {}", number::service_time(nanos))
+            }),
             number::service_time(outcome.longest_ns)
         );
     }

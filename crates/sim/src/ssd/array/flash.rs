@@ -73,12 +73,18 @@ impl FlashArray {
             },
             suspension: Suspension {
                 wait: nand.suspend_time.unwrap_or(Nanos(u64::MAX)),
+                program_pulse: nand.program_pulse_time,
                 erase_pulse: nand.erase_pulse_time,
             },
             unit_transfer: nand.channel_throughput.time_for(profile.mapping.unit),
             program_transfer: nand.channel_throughput.time_for(profile.program_size()),
             counts: Counts::default(),
         }
+    }
+
+    /// Mapping units of a plane's page.
+    pub(crate) fn units_per_plane(&self) -> u32 {
+        self.units_per_plane
     }
 
     /// Moves the time on.

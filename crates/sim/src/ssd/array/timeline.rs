@@ -51,9 +51,11 @@ impl Bus {
 /// How soon a read may interrupt what a die does.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Suspension {
-    /// The longest that it waits for a running program, and for an erase without pulses.
+    /// The longest that it waits for what runs without pulses.
     pub(crate) wait: Nanos,
-    /// What an erase does at a stretch: a read waits for the end of it.
+    /// What a program does at a stretch: a read waits for the end of it.
+    pub(crate) program_pulse: Option<Nanos>,
+    /// The same of an erase.
     pub(crate) erase_pulse: Option<Nanos>,
 }
 
@@ -164,12 +166,16 @@ impl Die {
 
     /// What is left of the operation that runs at `time`, or of it before a suspension.
     fn left_at(&self, time: DeviceTime, left: Nanos, suspension: Suspension) -> Nanos {
-        match suspension.erase_pulse {
-            Some(pulse) if self.erase.contains(&time) => {
-                Nanos(self.erase.end.since(time).0 % pulse.0.max(1))
+        let (left, pulse) = match self.erase.contains(&time) {
+            true if suspension.erase_pulse.is_some() => {
+                (self.erase.end.since(time), suspension.erase_pulse)
             }
-            _ => Nanos(left.0 % self.operation.0.max(1)).min(suspension.wait),
-        }
+            is_erase => {
+                let pulse = suspension.program_pulse.filter(|_| !is_erase);
+                (Nanos(left.0 % self.operation.0.max(1)), pulse)
+            }
+        };
+        pulse.map_or(left.min(suspension.wait), |pulse| Nanos(left.0 % pulse.0.max(1)))
     }
 
     /// The erase booked last ends later, and begins later if it has not yet, for a read from `time` on.
@@ -258,10 +264,11 @@ impl PlaneReads {
 mod tests {
     use super::*;
 
-    const NEVER: Suspension = Suspension { wait: Nanos(u64::MAX), erase_pulse: None };
+    const NEVER: Suspension =
+        Suspension { wait: Nanos(u64::MAX), program_pulse: None, erase_pulse: None };
 
     fn after(wait: u64) -> Suspension {
-        Suspension { wait: Nanos(wait), erase_pulse: None }
+        Suspension { wait: Nanos(wait), ..NEVER }
     }
 
     #[test]
@@ -329,9 +336,28 @@ mod tests {
     }
 
     #[test]
+    fn a_read_waits_for_the_pulse_of_a_program_and_not_of_an_erase() {
+        let (now, read) = (DeviceTime(0), Nanos(50));
+        let pulses = Suspension { program_pulse: Some(Nanos(200)), ..after(20) };
+        let mut die = Die::default();
+        die.serve(now, now, Nanos(600));
+        assert_eq!(
+            die.read(DeviceTime(130), read, pulses),
+            DeviceTime(250),
+            "the first ends at 200"
+        );
+        // 470 are left from 130 on, and 50 later: 370 from 280.
+        assert_eq!(die.read(DeviceTime(280), read, pulses), DeviceTime(500));
+        assert_eq!(die.serve(now, now, Nanos(600)), DeviceTime(1300), "and take no longer");
+        let mut die = Die::default();
+        die.erase(now, now, Nanos(4000));
+        assert_eq!(die.read(DeviceTime(100), read, pulses), DeviceTime(170), "as soon as may be");
+    }
+
+    #[test]
     fn a_read_waits_for_the_pulse_of_an_erase_wherever_reads_have_moved_it() {
         let (now, read, program) = (DeviceTime(0), Nanos(50), Nanos(600));
-        let pulses = Suspension { wait: Nanos(20), erase_pulse: Some(Nanos(1000)) };
+        let pulses = Suspension { erase_pulse: Some(Nanos(1000)), ..after(20) };
         let mut die = Die::default();
         die.serve(now, now, program);
         assert_eq!(die.erase(now, now, Nanos(4000)), DeviceTime(4600));

@@ -67,6 +67,7 @@ fn shape(profile: &mut SsdProfile, dice: &mut Dice) {
     nand.blocks_per_plane = dice.between(12, 60);
     nand.factory_bad_blocks = dice.below(4);
     nand.suspend_time = dice.once_in(2).then(|| Nanos::from_micros(20));
+    nand.program_pulse_time = dice.once_in(2).then(|| Nanos::from_micros(200));
     nand.erase_pulse_time = dice.once_in(2).then(|| Nanos::from_micros(500));
     if dice.once_in(2) {
         let times = [200, 900, 1500].map(Nanos::from_micros);

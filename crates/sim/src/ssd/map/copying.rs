@@ -391,7 +391,7 @@ impl Ftl {
         self.collector.draining = draining;
         let start = self.collector.window(draining).admit(now);
         let start = self.collector.data_path.copy(start, pages.len() as u32);
-        let in_ram = self.read_victim(victim, slot, pages.len() as u32, start);
+        let in_ram = self.read_victim(victim, slot, pages, start);
         let (mut left, stream) = (pages, self.stream_of_copies(victim));
         let ready = &mut self.collector.copies_ready[stream as usize];
         *ready = in_ram.max(*ready);
@@ -411,7 +411,7 @@ impl Ftl {
         &mut self,
         victim: SuperblockId,
         slot: u32,
-        valid: u32,
+        pages: &[u32],
         start: DeviceTime,
     ) -> DeviceTime {
         let (program, mode) = (self.layout.program_of(slot), self.superblocks.mode(victim));
@@ -422,7 +422,15 @@ impl Ftl {
         }
         let ppa = self.layout.ppa(victim, slot);
         let senses = self.retries.senses(&self.superblocks, victim, ppa, start);
-        self.nand.read_ahead_of_time(start, die, mode, valid, senses)
+        let by_plane = self.collector.policy.gc.reads_by_plane;
+        let senses = if by_plane { senses * self.planes_of(pages) } else { senses };
+        self.nand.read_ahead_of_time(start, die, mode, pages.len() as u32, senses)
+    }
+
+    /// How many planes hold these pages, which lie in one program in the order of their places.
+    fn planes_of(&self, pages: &[u32]) -> u32 {
+        let plane = |lpn: u32| self.l2p[lpn as usize] / self.nand.units_per_plane();
+        pages.chunk_by(|one, next| plane(*one) == plane(*next)).count() as u32
     }
 
     /// Copies have streams of their own, or go among the host's pages. What is hot, or where there are

@@ -245,6 +245,27 @@ fn time_and_copies(change: impl FnOnce(&mut SsdProfile)) -> (f64, f64) {
 }
 
 #[test]
+fn copies_read_all_planes_of_a_program_at_once_or_one_after_the_other() {
+    // Each plane has one page of each program, so that a read of a plane brings one copy.
+    let of = |by_plane: bool| {
+        time_and_copies(|profile| {
+            (profile.nand.planes, profile.nand.blocks_per_plane) = (4, 100);
+            profile.nand.read_time = Nanos::from_millis(2);
+            profile.gc.reads_by_plane = by_plane;
+        })
+    };
+    let ((together, programs), (apart, the_same)) = (of(false), of(true));
+    assert_close(the_same, programs, 0.02);
+    // Programs of four pages: those of the host and their copies.
+    let amplification = (1.0 + programs) * 4.0;
+    let (copies, written) = (amplification - 1.0, amplification / 4.0 * 600e-6);
+    assert_close(apart, written + copies * 0.002, 0.02);
+    // At once as many reads as programs of the victims have any valid page: a fourth of the copies at least.
+    let reads = (together - written) / 0.002;
+    assert!((0.25..0.6).contains(&(reads / copies)), "{reads} {copies}");
+}
+
+#[test]
 fn the_data_path_bounds_what_is_copied_and_written() {
     let (without, copies) = time_and_copies(|_| {});
     for (page, copy) in [(0, 20), (0, 50), (10, 20)] {

@@ -134,9 +134,10 @@ fn slow_channels_bound_the_drive_and_more_of_them_help() {
 
 /// The service time of a read that comes while the drive's only die programs, and how long the
 /// program was still to run.
-fn read_during_program(suspend: Option<Nanos>) -> (Nanos, Nanos) {
+fn read_during_program(suspend: Option<Nanos>, pulse: Option<Nanos>) -> (Nanos, Nanos) {
     let mut profile = write_through(one_die(32));
     profile.nand.suspend_time = suspend;
+    profile.nand.program_pulse_time = pulse;
     let mut drive = Drive::new(profile.clone());
     drive.write(0);
     let start = drive.ssd.now();
@@ -153,14 +154,18 @@ fn read_during_program(suspend: Option<Nanos>) -> (Nanos, Nanos) {
 }
 
 #[test]
-fn a_read_suspends_a_running_program_or_waits_for_its_end() {
+fn a_read_suspends_a_running_program_or_waits_for_its_end_or_that_of_a_pulse() {
     let alone = mapped_read(&tiny());
-    let (waited, left) = read_during_program(None);
+    let (waited, left) = read_during_program(None, None);
     assert_eq!(waited, alone + left);
     let suspend = Nanos::from_micros(20);
-    assert_eq!(read_during_program(Some(suspend)).0, alone + suspend);
+    assert_eq!(read_during_program(Some(suspend), None).0, alone + suspend);
     // What is nearly done is not worth a suspension.
-    assert_eq!(read_during_program(Some(left * 2)).0, alone + left);
+    assert_eq!(read_during_program(Some(left * 2), None).0, alone + left);
+    for pulse in [70, 110].map(Nanos::from_micros) {
+        let waited = read_during_program(Some(suspend), Some(pulse)).0;
+        assert_eq!(waited, alone + Nanos(left.0 % pulse.0), "the last pulse ends with the program");
+    }
 }
 
 #[test]

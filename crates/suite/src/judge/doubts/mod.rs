@@ -18,6 +18,7 @@ use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::unit::Unit;
 use crate::record::warning::{DriveWarning, HostWarning, JobWarning, MethodWarning, Warning};
+use crate::tests::consistency;
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -110,8 +111,21 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
     let before = record.phases.first()?.before.rebuild?;
     let now = record.phases.last()?.after.rebuild?;
     let Rebuilding { member, done, of, time } = now;
-    let was_complete = before.is_complete() && before.time == time;
-    (!was_complete).then_some(Warning::Drive(DriveWarning::Rebuilt { member, done, of, time }))
+    if before.is_complete() && before.time == time {
+        return None;
+    }
+    // What only prepares the drive has no figures.
+    let prepares = |phase: &&Phase| {
+        let has_a_fill =
+            matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
+        has_a_fill && phase.name.rsplit('/').next() == Some(consistency::FILL)
+    };
+    let goes_on = |phase: &&Phase| phase.before.rebuild.is_some_and(|one| !one.is_complete());
+    let beside: Vec<&Phase> =
+        record.phases.iter().filter(goes_on).filter(|phase| !prepares(phase)).collect();
+    let in_fill = beside.iter().all(|phase| phase.name == consistency::FILL);
+    let doubt = DriveWarning::Rebuilt { member, done, of, time, in_fill };
+    (!beside.is_empty()).then_some(Warning::Drive(doubt))
 }
 
 /// A load of trims beside reads and writes, on a model that has no time for them.

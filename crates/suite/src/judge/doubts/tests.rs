@@ -4,7 +4,7 @@ use super::*;
 use crate::list::Plan;
 use crate::record::host::Host;
 use crate::record::run_record::{SCHEMA_VERSION, Status};
-use crate::tests::consistency;
+use crate::tests::{consistency, mixed};
 
 /// Counters after so many MiB and percent of a second's processor time.
 fn counted(mib: u64, cpu_percent: u64) -> HostCounters {
@@ -267,6 +267,38 @@ fn what_the_drive_counted_of_itself_is_a_doubt_only_if_it_is_new() {
     assert_eq!(doubts_of(new, vec![]), expected);
     // A drive that was exchanged, or a counter that began again.
     assert_eq!(doubts_of(vec![own("fill", (7, 8, 9), (0, 0, 0))], vec![]), []);
+}
+
+#[test]
+fn a_rebuild_is_doubted_of_what_was_measured_beside_it() {
+    let at = |done: u64| Rebuilding {
+        member: 1,
+        done: Bytes::from_mib(done),
+        of: Bytes::from_mib(100),
+        time: Nanos::from_secs(done / 10),
+    };
+    let phase = |name: &str, second, before, after| {
+        let mut phase = phase(name, second, counted(0, 0));
+        (phase.before.rebuild, phase.after.rebuild) = (Some(at(before)), Some(at(after)));
+        phase
+    };
+    let over = || vec![phase("fill", 0, 0, 100), phase("torture", 1, 100, 100)];
+    let goes_on = || vec![phase("fill", 0, 0, 50), phase("torture", 1, 50, 60)];
+    let mixed = |phases| RunRecord { plan: Plan::Mixed(mixed::Plan::default()), ..record(phases) };
+    let cases = [
+        (record(over()), Some(true)),
+        (record(goes_on()), Some(false)),
+        (mixed(over()), None),
+        (mixed(goes_on()), Some(false)),
+        (record(vec![phase("fill", 0, 100, 100), phase("torture", 1, 100, 100)]), None),
+    ];
+    for (record, expected) in cases {
+        let in_fill = rebuilt(&record).map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::Rebuilt { in_fill, .. }) => in_fill,
+            other => panic!("{other}"),
+        });
+        assert_eq!(in_fill, expected, "{:?}", record.phases);
+    }
 }
 
 #[test]

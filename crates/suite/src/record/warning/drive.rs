@@ -47,9 +47,10 @@ pub enum DriveWarning {
     },
     /// A member of an array was made anew beside the load.
     #[error(
-        "Member {member} of the array was rebuilt beside the load: {}. Figures until then are those of an \
+        "Member {member} of the array was rebuilt {}: {}. Figures until then are those of an \
          array that lacks this member where it is not made yet, and whose others are busy making it; those behind \
          it are not.",
+        if *in_fill { "in the fill" } else { "beside the load" },
         match done == of {
             true => format!("{of}, which took {time}"),
             false => format!("{done} of {of} in the first {time}, and it goes on"),
@@ -64,6 +65,9 @@ pub enum DriveWarning {
         of: Bytes,
         /// How long that took.
         time: Nanos,
+        /// Whether it was over before anything else than a fill began.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_fill: bool,
     },
     /// The link is not what the drive can.
     #[error(

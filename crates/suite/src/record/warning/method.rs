@@ -70,7 +70,7 @@ pub enum MethodWarning {
     TooFewWrites {
         /// How often the drive was written.
         drive_writes: f64,
-        /// Whether the test went on as long as it does at most.
+        /// Whether the test went on as long as it does at most, or would not have written enough by then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         went_on: bool,
     },
@@ -96,8 +96,8 @@ pub enum MethodWarning {
     #[error(
         "Its random writes fell within the first seconds, whose median is called fresh, {}: the first second had \
          {}. What it does erased is more than is called fresh here, and whether this was the write cliff is not known.",
-        in_words(fresh.round(), "IOPS"),
-        in_words(first.round(), "IOPS")
+        in_words(fresh.round_ties_even(), "IOPS"),
+        in_words(first.round_ties_even(), "IOPS")
     )]
     FreshFell {
         /// IOPS of the first second.
@@ -110,7 +110,7 @@ pub enum MethodWarning {
         "The write cliff came within the first {}: what is called fresh, {}, may have part of it in it. \
          What the drive does erased may be more, and the cliff may come sooner.",
         if *seconds == 1 { "second" } else { "two seconds" },
-        in_words(fresh.round(), "IOPS")
+        in_words(fresh.round_ties_even(), "IOPS")
     )]
     CliffAtOnce {
         /// By which second it was there.
@@ -216,8 +216,9 @@ pub enum MethodWarning {
     },
     /// The stream that went on beside what was measured was slower than it was to be.
     #[error(
-        "The stream in the background was to be {asked:.0} MB/s, and the drive wrote {done:.1}: what is told is of \
-         writes beside less."
+        "The stream in the background was to be {asked:.0} MB/s, and the drive wrote {}: what is told is of \
+         writes beside less.",
+        if *done < 9.995 { format!("{done:.2}") } else { format!("{done:.1}") }
     )]
     BackgroundFellBehind {
         /// MB/s, as the plan has it.
@@ -492,6 +493,8 @@ impl MethodWarning {
             }
             Self::NoCliff | Self::Incomplete { .. } | Self::TooShort { .. } => stage != Stage::Fill,
             Self::AtSpare { doubt, .. } => doubt.is_of(stage),
+            // Of what it would bring there is no figure.
+            Self::NoTrim => false,
             _ => true,
         }
     }

@@ -80,6 +80,7 @@ impl Warning {
     pub fn is_of(&self, stage: Stage) -> bool {
         match self {
             Self::Method(doubt) => doubt.is_of(stage),
+            Self::Drive(DriveWarning::Rebuilt { in_fill: true, .. }) => stage == Stage::Fill,
             _ => true,
         }
     }

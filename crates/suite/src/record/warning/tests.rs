@@ -111,6 +111,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "job-cut-short", "job": "a", "recorded": "61s", "planned": "2000s"}),
         json!({"kind": "order-unknown", "trace": "a"}),
         json!({"kind": "mapped", "trace": "a", "end": "2GiB", "span": "1GiB", "map": "wrap"}),
+        json!({"kind": "on-empty-drive", "trace": "a"}),
         json!({"kind": "trims-left-out", "trace": "a", "count": 1}),
         json!({"kind": "trace-cut-short", "trace": "a", "done": 1, "planned": 2}),
         json!({"kind": "trims-take-no-time"}),
@@ -185,6 +186,7 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
             "not-fresh" => &[Fill, Fresh],
             "cliff-at-once" | "fresh-fell" => &[Fresh],
             "not-steady" | "not-steady-within" | "too-few-writes" => &[Later],
+            "no-trim" => &[],
             "no-cliff" | "too-short" | "incomplete" | "at-spare" => &[Fresh, Later],
             _ => &[Fill, Fresh, Later],
         };

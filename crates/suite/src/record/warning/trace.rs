@@ -45,6 +45,16 @@ pub enum TraceWarning {
         /// How many.
         count: u64,
     },
+    /// A trace reads a drive that holds nothing.
+    #[error(
+        "The trace {trace} was done on a simulated drive as it comes, which holds nothing: what it reads and has not \
+         written itself is faster on many drives to read than data. Without --as-is (`prepare` in its plan) \
+         the drive is filled first."
+    )]
+    OnEmptyDrive {
+        /// Its name.
+        trace: String,
+    },
     /// A trace was not done to its end.
     #[error(
         "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."

@@ -98,7 +98,9 @@ pub(crate) fn conclude_phases(
     {
         let drive_writes = rounds.drive_writes(&iops);
         let seconds = Nanos::from_secs(iops.len() as u64);
-        let went_on = plan.until_steady == UntilSteady::Yes && seconds >= TIME_MAX;
+        let most = drive_writes * TIME_MAX.as_secs_f64() / seconds.as_secs_f64();
+        let went_on =
+            plan.until_steady == UntilSteady::Yes && seconds >= TIME_MAX || most < DRIVE_WRITES_MIN;
         warnings.push(Warning::Method(MethodWarning::TooFewWrites { drive_writes, went_on }));
     }
     let outcome = Outcome {

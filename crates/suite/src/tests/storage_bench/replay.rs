@@ -1,6 +1,6 @@
 //! Does traces again.
 
-use writecliff_device::{Bytes, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceKind, Nanos, Operation};
 use writecliff_measure::{Replay, ReplayIo};
 use writecliff_trace::name::title;
 use writecliff_trace::{Map, Summary, TraceIo, read_ahead};
@@ -21,8 +21,12 @@ pub(crate) fn verify(plan: &Plan) -> Result<(), RunError> {
 
 pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     verify(plan)?;
+    let mut holds_nothing = session.drive().kind == DeviceKind::Simulated && !plan.prepare;
     for trace in &plan.traces {
         let name = title(trace);
+        if std::mem::take(&mut holds_nothing) && plan.known(trace)?.summary.reads > 0 {
+            session.warn(TraceWarning::OnEmptyDrive { trace: name.to_owned() });
+        }
         if plan.prepare {
             session.purge()?;
             let (span, block) = (plan.used(session.drive()), plan.fill_block);

@@ -107,6 +107,19 @@ impl Test for Plan {
             let got = format!("of {} cycles of {} steps", self.cycles, self.steps.len());
             return Err(PlanError { option: "a suite", got, reason: reason.to_owned() });
         }
+        let measures = |step: &Step| !step.prepares;
+        if !turns.iter().any(|turn| measures(turn.step)) && self.steps.iter().any(measures) {
+            let least =
+                self.steps.iter().filter(|step| measures(step)).filter_map(|step| step.needs).min();
+            let reason = format!(
+                "on {} of {} none of its steps has room but those that prepare; the smallest needs {}",
+                drive.model,
+                drive.capacity,
+                least.unwrap_or_default()
+            );
+            let got = format!("of {} steps", self.steps.len());
+            return Err(PlanError { option: "a suite", got, reason });
+        }
         turns.iter().try_for_each(|turn| self.check_step(turn, drive))
     }
 
