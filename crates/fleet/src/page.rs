@@ -239,7 +239,10 @@ fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
         all.sort_unstable();
         all.get(all.len() / 2).copied().unwrap_or_default()
     };
-    let [first, ..] = minutes else { return None };
+    let first = minutes.first()?;
+    if let Some(doubt) = minutes.last().and_then(|last| behind(fleet, last)) {
+        return Some(doubt);
+    }
     let third = minutes.len().div_ceil(3);
     let (first, last) = (first.percentile(99.9), of(&minutes[minutes.len() - third..]));
     let at_last = match third {
@@ -263,6 +266,22 @@ fn unsettled(fleet: &Fleet, minutes: &[Minute]) -> Option<String> {
         )
     })
 }
+
+/// Whether requests waited for so much of the service that others had come and gone by then.
+fn behind(fleet: &Fleet, last: &Minute) -> Option<String> {
+    let whole = fleet.warm_up + fleet.duration;
+    let slow = last.percentile(99.0);
+    (slow.0 > whole.0 / BEHIND).then(|| {
+        format!(
+            "In the last {} one of 100 requests took {slow} or longer, of a service of {whole}: a part of the \
+             fleet falls behind, and its figures grow with the length of the service.",
+            part_of_minute(fleet.duration)
+        )
+    })
+}
+
+/// Who waits for so large a part of a service waits for what has piled up.
+const BEHIND: u64 = 20;
 
 /// Minutes of one service that are alike differ by less.
 const UNLIKE: u64 = 3;
@@ -435,6 +454,10 @@ mod tests {
             grows[0].contains("in the middle one of the last 2 minutes within 120 ms: either"),
             "{grows:?}"
         );
+        for piles_up in [&[30_000][..], &[29_000, 31_000]] {
+            let doubt = &doubts(piles_up)[0];
+            assert!(doubt.contains("of a service of") && doubt.contains("falls behind"), "{doubt}");
+        }
         let begins = doubts(&[90, 30, 20, 20, 20, 20]);
         assert!(begins[0].contains("had not come to rest"), "{begins:?}");
     }

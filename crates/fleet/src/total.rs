@@ -185,8 +185,8 @@ impl Service {
         ];
         let figure = |(name, value, unit): (&str, Option<f64>, &str)| {
             let (name, unit) = (name.to_owned(), unit.to_owned());
-            let (good, undoubted) = (Good::AtMost, false);
-            Some(RowFigure { name, value: value?, unit, good, undoubted })
+            let (good, unjudged, undoubted) = (Good::AtMost, false, false);
+            Some(RowFigure { name, value: value?, unit, good, unjudged, undoubted })
         };
         figures.into_iter().filter_map(figure).collect()
     }

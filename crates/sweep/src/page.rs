@@ -61,6 +61,7 @@ fn figure(name: &str, rows: &[&Row]) -> Option<SweepFigure> {
         name: name.to_owned(),
         unit: one.unit.clone(),
         good: one.good,
+        judged: !one.unjudged,
         values: rows.iter().map(|row| row.figure(name)).collect(),
         in_doubt: rows.iter().map(|row| row.is_doubted(name)).collect(),
     })

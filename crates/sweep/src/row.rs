@@ -42,6 +42,9 @@ pub struct RowFigure {
     pub unit: String,
     /// Which way it gets better.
     pub good: Good,
+    /// Whether it follows from others, or more of it is no merit: [`Figure::judged`] is not so.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub unjudged: bool,
     /// Whether the row's doubts, if it has any, are about others.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub undoubted: bool,
@@ -49,7 +52,7 @@ pub struct RowFigure {
 
 impl RowFigure {
     pub(crate) fn of(figure: &Figure, record: &RunRecord) -> Self {
-        let Figure { name, value, unit, good, .. } = figure;
+        let Figure { name, value, unit, good, judged, .. } = figure;
         let doubts = &record.warnings;
         let is_doubted = doubts.iter().any(|doubt| doubt.is_about(figure));
         let undoubted = !doubts.is_empty() && !is_doubted;
@@ -58,6 +61,7 @@ impl RowFigure {
             value: *value,
             unit: unit.symbol().to_owned(),
             good: *good,
+            unjudged: !judged,
             undoubted,
         }
     }

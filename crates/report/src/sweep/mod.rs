@@ -62,6 +62,8 @@ pub struct SweepFigure {
     pub unit: String,
     /// Which way it gets better.
     pub good: Good,
+    /// Whether more of it, or less, is a merit of its own.
+    pub judged: bool,
     /// Its values; `None` where the point has none.
     pub values: Vec<Option<f64>>,
     /// Whether a doubt of the point is about it, for each of them.
@@ -164,7 +166,7 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
             "trade-offs",
             "What is given up for what",
             "Which points are not beaten in both figures by any other? Of points in doubt none is, if any \
-             are in none.",
+             are in none; and none where more of a figure is no merit of its own.",
             trade_offs::views(sweep),
             Vec::new(),
         ),

@@ -113,6 +113,7 @@ mod tests {
             name: "steady mean".to_owned(),
             unit: "IOPS".to_owned(),
             good: Good::AtLeast,
+            judged: true,
             values: vec![Some(5.0), Some(9.0), Some(3.0), None],
             in_doubt: vec![false, true, false, false],
         };

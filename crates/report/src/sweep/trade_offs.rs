@@ -35,8 +35,11 @@ fn view(first: &SweepFigure, other: &SweepFigure) -> Option<View> {
     let title = format!("{} over {}", first.name, other.name);
     let x = Axis::linear(&other.quantity(), other.highest());
     let y = Axis::linear(&first.quantity(), first.highest());
-    let traces =
-        vec![Points::dots("points", NEUTRAL, points), Points::line("not beaten", ORANGE, front)];
+    let mut traces = vec![Points::dots("points", NEUTRAL, points)];
+    // A cliff that comes later is nothing gained.
+    if first.judged && other.judged {
+        traces.push(Points::line("not beaten", ORANGE, front));
+    }
     let mut picture = Picture::new(id, title.clone(), x, y, traces);
     "simulated".clone_into(&mut picture.conditions);
     picture.alt = format!("{}. {}", picture.title, values(&picture));

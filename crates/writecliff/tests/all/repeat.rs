@@ -98,6 +98,10 @@ fn repeats_that_are_broken_off_keep_the_runs_that_have_ended() {
     let of_all = format!("{} of 40 repeats are complete", kept.len());
     let html = std::fs::read_to_string(page.page).unwrap();
     assert!(html.contains(&of_all), "{of_all}");
+    let limits = Limits { min_mean_iops: Some(1.0), ..Limits::default() };
+    let undecided = gate(&path, &limits, None, 0.0).unwrap_err().to_string();
+    let of_all = format!("only {} of 40 repeats", kept.len());
+    assert!(undecided.contains(&of_all), "{undecided}");
 }
 
 #[test]

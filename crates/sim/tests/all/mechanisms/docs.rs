@@ -1,8 +1,11 @@
-//! `docs/model.md`: its example is a drive, and it names every key of a profile.
+//! `docs/model.md`: its example is a drive, and it names every key of a profile. And tables of simulated
+//! figures in all docs are of today's model.
+
+use std::path::Path;
 
 use writecliff_sim::load_file;
 
-use crate::mechanisms::golden::modern;
+use crate::mechanisms::golden::{EVERYTHING, modern};
 use crate::mechanisms::*;
 
 const MODEL: &str = include_str!("../../../../../docs/model.md");
@@ -42,6 +45,31 @@ fn the_failing_drives_in_the_docs_fail_as_they_say() {
     };
     assert_eq!(after(cut), Some(1), "half a program was in RAM when the power went");
     assert_eq!(after(without_die), Some(0), "parity makes up for the die");
+}
+
+/// Tables of simulated figures stand below a comment with the fingerprint of the model that gave them. Who
+/// changes the model measures them again, by the commands beside them, and gives them the new one.
+#[test]
+fn simulated_figures_in_the_docs_are_of_todays_model() {
+    const MARK: &str = "<!-- model ";
+    let docs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
+    let mut marked = 0;
+    for directory in [docs.clone(), docs.join("methodology")] {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.extension().is_none_or(|kind| kind != "md") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path).unwrap();
+            for (line, text) in text.lines().enumerate() {
+                let Some((_, of)) = text.split_once(MARK) else { continue };
+                let (place, today) = (path.display(), format!("{EVERYTHING} -->"));
+                assert_eq!(of, today, "{place}:{}: the figures are of another model", line + 1);
+                marked += 1;
+            }
+        }
+    }
+    assert!(marked >= 10, "only {marked} tables say which model they are of");
 }
 
 /// A new key of the profile must get a line in `everything.toml` or in `modern`, and one in the docs.
