@@ -30,7 +30,8 @@ const QUEUE_DEPTH: usize = 32;
 /// What data are overwritten in.
 const PAGE: Bytes = Bytes::from_kib(4);
 /// What every drive overwrites of its data on its own, if they were overwritten at all: hundreds of
-/// superblocks, so that no two drives collect garbage in step.
+/// superblocks, so that no two drives have the same pages to copy. Those that overwrote as much begin new
+/// superblocks, and collect, at the same moments all the same.
 const OWN: f64 = 0.1;
 
 /// The fleet's drive of this number: its data written in order, then overwritten at random. The number

@@ -204,8 +204,9 @@ fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
 /// A place on an axis: what stands there, or the number.
 fn place(at: f64, axis: &Axis) -> String {
     let tick = axis.ticks.iter().find(|tick| tick.0 == at).map(|tick| tick.1.clone());
-    tick.unwrap_or_else(|| match at {
-        0.0 => "0".to_owned(),
+    tick.unwrap_or_else(|| match (at, axis.quantity.rsplit_once(", ")) {
+        (0.0, _) => "0".to_owned(),
+        (_, Some((_, "ns"))) => number::latency(at as u64),
         _ => number::significant(at),
     })
 }
