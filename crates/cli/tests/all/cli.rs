@@ -5,10 +5,12 @@ use std::time::{Duration, Instant};
 
 use writecliff_loop_device::LoopDevice;
 
+use crate::user::command;
+
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
 fn writecliff(arguments: &[&str]) -> Output {
-    let output = Command::new(WRITECLIFF).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let output = command().args(arguments).stdin(Stdio::null()).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
     output
@@ -189,7 +191,7 @@ fn the_catalogue_and_its_entries_are_printed() {
     assert_eq!(tiny["simulated"][0]["profile"]["gc"]["quantum"], 16);
     let dir = tempfile::tempdir().unwrap();
     std::fs::write(dir.path().join("test.img"), "").unwrap();
-    let mut command = Command::new(WRITECLIFF);
+    let mut command = command();
     let file = command.args(["drives", "test.img"]).current_dir(dir.path()).output().unwrap();
     assert!(text(&file.stdout).contains("/test.img"), "a file that is here: {file:?}");
     let one = writecliff(&["drives", "crucial-m500-960gb"]);
@@ -286,7 +288,7 @@ fn mistakes_get_one_clear_message_and_the_right_exit_code() {
 
 /// Starts a run that would take days of device time, and waits until it has recorded `seconds`.
 fn start_long_run(run: &Path, seconds: usize) -> Child {
-    let mut child = Command::new(WRITECLIFF)
+    let mut child = command()
         .args(["run", "consistency", "sim:tiny", "--duration", "720h", "--every-io", "--out"])
         .arg(run)
         .stdin(Stdio::null())
@@ -373,7 +375,7 @@ fn gnu_timeout_ends_a_run_in_order() {
 fn runs_begun_in_the_same_second_have_places_of_their_own() {
     let dir = tempfile::tempdir().unwrap();
     let start = || {
-        Command::new(WRITECLIFF)
+        command()
             .args(["run", "consistency", "sim:tiny", "--duration", "2s", "--quiet"])
             .current_dir(dir.path())
             .stdin(Stdio::null())
@@ -395,7 +397,7 @@ fn runs_begun_in_the_same_second_have_places_of_their_own() {
     assert_eq!(pages.len(), 3, "{pages:?}");
     assert!(pages.iter().all(|page| dir.path().join(page).is_file()), "{pages:?}");
     // What is refused leaves no empty directory behind.
-    let mut refused = Command::new(WRITECLIFF);
+    let mut refused = command();
     refused.args(["run", "consistency", "sim:tiny", "--spare", "99.99999"]);
     assert_eq!(refused.current_dir(dir.path()).status().unwrap().code(), Some(2));
     assert_eq!(std::fs::read_dir(dir.path().join("runs")).unwrap().count(), 3);
@@ -432,12 +434,10 @@ fn a_record_of_another_schema_is_refused() {
 #[test]
 fn output_that_cannot_be_written_is_told_apart() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let mut command = Command::new(WRITECLIFF);
-    let status = command.arg("drives").stdout(full).stderr(Stdio::null()).status().unwrap();
+    let status = command().arg("drives").stdout(full).stderr(Stdio::null()).status().unwrap();
     assert_eq!(status.code(), Some(1));
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
-    let mut command = Command::new(WRITECLIFF);
-    let status = command.args(["drives", "nothing"]).stderr(full).status().unwrap();
+    let status = command().args(["drives", "nothing"]).stderr(full).status().unwrap();
     assert_eq!(status.code(), Some(2), "the exit code says it where the message cannot");
 }
 
@@ -642,7 +642,7 @@ fn an_export_that_finds_no_room_has_no_page_and_is_finished_when_there_is_some()
     let (site, page) = (disk.mount.join("site"), disk.mount.join("site/index.html"));
     let library = tempfile::tempdir().unwrap();
     let export = |more: &[&str]| {
-        let mut command = Command::new(WRITECLIFF);
+        let mut command = command();
         command.args(["bench", "export"]).arg(&site).args(more);
         command.env("WRITECLIFF_BENCH", library.path()).output().unwrap()
     };

@@ -9,6 +9,8 @@ use std::process::{Command, Output, Stdio};
 
 use writecliff_loop_device::LoopDevice;
 
+use crate::user::command;
+
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 /// Debian's `nobody`.
 const NOBODY: u32 = 65534;
@@ -64,7 +66,7 @@ fn everything_is_shown_of_a_drive_that_is_named_and_its_consent_can_be_pasted() 
         println!("SKIPPED: showing a loop device needs root");
         return;
     };
-    let output = Command::new(WRITECLIFF).args(["drives", attached.path()]).output().unwrap();
+    let output = command().args(["drives", attached.path()]).output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert_eq!(output.status.code(), Some(0), "{text}");
     let consent = format!("may be tested: --destroy-data-on '{}'", attached.path());
@@ -73,7 +75,7 @@ fn everything_is_shown_of_a_drive_that_is_named_and_its_consent_can_be_pasted() 
     {
         assert!(text.contains(expected), "no '{expected}' in:\n{text}");
     }
-    let mut command = Command::new(WRITECLIFF);
+    let mut command = command();
     let output = command.args(["drives", attached.path(), "--json"]).output().unwrap();
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let drive = &told["devices"][0];
@@ -91,7 +93,7 @@ fn a_purge_by_itself_needs_the_drives_name_and_leaves_nothing() {
     let file = drive(directory.path(), OsStr::new("drive.img"));
     let holds_data = || fs::read(&file).unwrap().iter().any(|byte| *byte != 0);
     let purge = |consent: &str, how: &[&str]| {
-        let mut command = Command::new(WRITECLIFF);
+        let mut command = command();
         command.arg("purge").arg(&file).args(["--destroy-data-on", consent]).args(how);
         command.stdin(Stdio::null()).output().unwrap()
     };

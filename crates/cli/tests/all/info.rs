@@ -2,13 +2,15 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use writecliff_device::{Bytes, Nanos, Operation};
 use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
+use crate::user::command;
+
 fn info(arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     let output = command.args(["trace", "info"]).args(arguments).stdin(Stdio::null());
     let output = output.output().unwrap();
     let errors = text(&output.stderr);
@@ -108,7 +110,7 @@ fn a_pipe_is_described_as_a_file_is_unless_it_must_be_read_from_its_end() {
     let text_trace = "128166372003061629,web,0,Read,1048576,4096,1000\n\
                       128166372003071629,web,0,Write,0,8192,2000\n";
     let piped = |bytes: &[u8]| {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+        let mut command = command();
         command.args(["trace", "info", "/dev/stdin", "--json"]).current_dir(dir.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         let mut child = command.spawn().unwrap();

@@ -12,7 +12,8 @@ use serde_json::Value;
 use tempfile::TempDir;
 use writecliff_loop_device::LoopDevice;
 
-const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
+use crate::user::command;
+
 const BLOCK: usize = 4096;
 
 /// A file that stands in for a drive, and the runs on it.
@@ -34,7 +35,7 @@ impl Drive {
     }
 
     fn command(&self, out: &Path, more: &[&str]) -> Command {
-        let mut command = Command::new(WRITECLIFF);
+        let mut command = command();
         command.args(["run", "integrity"]).arg(&self.path).args(["--json", "--no-bench", "--out"]);
         command.arg(out).args(more).stdin(Stdio::null());
         command
@@ -201,7 +202,7 @@ fn a_loop_device_passes_and_is_read_again() {
     let directory = tempfile::tempdir().unwrap();
     let out = |name: &str| directory.path().join(name).to_str().unwrap().to_owned();
     let run = |more: &[&str]| {
-        let mut command = Command::new(WRITECLIFF);
+        let mut command = command();
         command.args(["run", "integrity", device.path(), "--json", "--no-bench"]).args(more);
         succeeded(&command.stdin(Stdio::null()).output().unwrap())
     };
@@ -229,11 +230,11 @@ fn what_cannot_be_read_again_is_one_clear_message() {
     fs::write(run.join("stamps.json"), "{}").unwrap();
     let message = refused(&mut drive.command(&drive.run("out"), &["--reopen", from]));
     assert!(message.contains("what it wrote is not known"), "{message}");
-    let mut null = Command::new(WRITECLIFF);
+    let mut null = command();
     null.args(["run", "integrity", "null:", "--out"]).arg(drive.run("null"));
     let message = refused(null.stdin(Stdio::null()));
     assert!(message.contains("keeps none that could be compared"), "{message}");
-    let mut wrong = Command::new(WRITECLIFF);
+    let mut wrong = command();
     wrong.args(["run", "consistency", "sim:tiny", "--reopen", from, "--out"]).arg(drive.run("c"));
     let message = refused(wrong.stdin(Stdio::null()));
     assert!(message.contains("consistency has no such option"), "{message}");

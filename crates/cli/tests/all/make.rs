@@ -5,8 +5,10 @@ use std::time::Duration;
 
 use writecliff_trace::TraceFile;
 
+use crate::user::command;
+
 fn make(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     command.args(["trace", "make"]).args(arguments).current_dir(directory).output().unwrap()
 }
 
@@ -95,7 +97,7 @@ fn a_shipped_plan_can_be_printed_changed_and_made() {
 #[test]
 fn an_interrupt_leaves_nothing_behind() {
     let dir = tempfile::tempdir().unwrap();
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     command.args(["trace", "make", "destroyer-2013"]).current_dir(dir.path());
     let child = command.stderr(Stdio::piped()).spawn().unwrap();
     // The trace has no name yet, but it is open.

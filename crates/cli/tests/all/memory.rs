@@ -7,6 +7,8 @@ use std::process::Command;
 
 use nix::sys::resource::{UsageWho, getrusage};
 
+use crate::user::command;
+
 const LINES: u64 = 100_000;
 /// Ten times the lines may cost this much more; holding the operations alone would be 57 MB.
 const GROWTH_MAX: i64 = 16 << 20;
@@ -25,7 +27,7 @@ fn write_csv(path: &Path, lines: u64) {
 
 /// The most memory that any command took so far, in bytes, once this one has run.
 fn peak_after(directory: &Path, arguments: &[&str]) -> i64 {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     let output = command.arg("trace").args(arguments).current_dir(directory).output().unwrap();
     let errors = String::from_utf8_lossy(&output.stderr);
     assert!(output.status.success(), "{arguments:?}: {errors}");

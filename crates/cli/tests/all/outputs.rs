@@ -3,15 +3,17 @@ use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::symlink;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use tempfile::TempDir;
 use writecliff_loop_device::LoopDevice;
 
+use crate::user::command;
+
 const LENGTH: u64 = 8 << 20;
 
 fn writecliff(here: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     let output = command.args(arguments).current_dir(here).stdin(Stdio::null()).output().unwrap();
     let errors = text(&output.stderr);
     assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");

@@ -12,6 +12,8 @@ use writecliff_device::{Bytes, Operation};
 use writecliff_loop_device::{LoopDevice, Zram};
 use writecliff_trace::{Existing, Header, TraceFile, TraceIo, TraceWriter};
 
+use crate::user::command;
+
 const INSTANCES: &str = "/sys/kernel/tracing/instances";
 /// Enough for all that these tests do, even if nobody reads for seconds.
 const BUFFER: &[&str] = &["--buffer", "64MiB"];
@@ -55,7 +57,7 @@ impl Bench {
 
     /// `trace record` with these arguments, in the bench's directory.
     fn command(&self, device: &str, arguments: &[&str]) -> Command {
-        let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+        let mut command = command();
         command.args(["trace", "record", device]).args(arguments);
         command.current_dir(self.directory.path()).stdin(Stdio::null());
         command.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -680,7 +682,7 @@ fn what_cannot_be_recorded_is_said_in_one_line() {
         (&[], 2, "<DEVICE>"),
     ];
     for (arguments, code, expected) in cases {
-        let output = Command::new(env!("CARGO_BIN_EXE_writecliff"))
+        let output = command()
             .args(["trace", "record"])
             .args(*arguments)
             .current_dir(directory.path())

@@ -2,15 +2,16 @@
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 
 use writecliff_device::{Bytes, Nanos, Operation};
 use writecliff_loop_device::LoopDevice;
 use writecliff_trace::{Existing, Header, TraceIo, TraceWriter};
 
+use crate::user::command;
+
 fn writecliff(arguments: &[&str]) -> Output {
-    let program = env!("CARGO_BIN_EXE_writecliff");
-    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().unwrap();
+    let output = command().args(arguments).stdin(Stdio::null()).output().unwrap();
     let errors = text(&output.stderr);
     assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
     output

@@ -5,11 +5,11 @@ use std::time::{Duration, Instant};
 
 use writecliff_loop_device::LoopDevice;
 
-const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
+use crate::user::command;
 
 /// Runs the program in a directory of its own, so that paths in its pages are the same everywhere.
 fn writecliff(inside: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(WRITECLIFF);
+    let mut command = command();
     let output = command.args(arguments).current_dir(inside).stdin(Stdio::null()).output().unwrap();
     let errors = text(&output.stderr);
     assert!(!errors.contains("panicked"), "{arguments:?}: {errors}");
@@ -82,7 +82,7 @@ fn an_interrupted_or_killed_review_that_is_resumed_makes_the_same_page() {
 
 /// Begins a review and ends it when a test of it has begun; returns whether it was done by then.
 fn break_off(inside: &Path, signal: &str, test: &str) -> bool {
-    let mut command = Command::new(WRITECLIFF);
+    let mut command = command();
     command.args(REVIEW).current_dir(inside).stdin(Stdio::null());
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
     let record = inside.join("review").join(test).join("run.json");

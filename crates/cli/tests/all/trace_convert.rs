@@ -1,10 +1,12 @@
 //! `writecliff trace convert` as a user meets it.
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
+
+use crate::user::command;
 
 fn convert(directory: &Path, arguments: &[&str]) -> Output {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_writecliff"));
+    let mut command = command();
     command.current_dir(directory).args(["trace", "convert"]).args(arguments);
     command.stdin(Stdio::null()).output().unwrap()
 }

@@ -2,7 +2,7 @@
 use std::fs;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ExitStatus, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -13,7 +13,7 @@ use writecliff_suite::{HostWarning, RunRecord, Status, Warning};
 
 use writecliff_loop_device::{Freezable, Frozen};
 
-const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
+use crate::user::command;
 
 /// A run in a process of its own, whose standard error is read as it comes.
 struct Running {
@@ -27,7 +27,7 @@ impl Running {
     fn start(drive: &str, more: &[&str]) -> Self {
         let dir = tempfile::tempdir().unwrap();
         let (errors, run) = (dir.path().join("stderr"), dir.path().join("run"));
-        let child = Command::new(WRITECLIFF)
+        let child = command()
             .args(["run", "consistency", drive, "--destroy-data-on", drive, "--out"])
             .arg(&run)
             .args(more)

@@ -8,6 +8,13 @@ use tempfile::TempDir;
 
 const WRITECLIFF: &str = env!("CARGO_BIN_EXE_writecliff");
 
+/// The program, with a library of results that is nobody's: that of whoever runs the tests stays as it is.
+pub(crate) fn command() -> Command {
+    let mut command = Command::new(WRITECLIFF);
+    command.env("WRITECLIFF_BENCH", Path::new(env!("CARGO_TARGET_TMPDIR")).join("library"));
+    command
+}
+
 /// A user with a library of his own.
 pub(crate) struct User {
     directory: TempDir,
@@ -23,7 +30,7 @@ impl User {
     }
 
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
-        let mut command = Command::new(WRITECLIFF);
+        let mut command = command();
         command.args(arguments).current_dir(self.path()).stdin(Stdio::null());
         command.env("WRITECLIFF_BENCH", self.path().join("library"));
         command
