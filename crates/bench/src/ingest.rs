@@ -8,10 +8,7 @@ use std::sync::OnceLock;
 use writecliff::RunRecord;
 use writecliff::device::DeviceKind;
 use writecliff::measure::REPORT;
-use writecliff::suite::{
-    DriveWarning, Figure, JobWarning, MethodWarning, Phase, Status, Warning, consistency,
-    open_record, spare_area,
-};
+use writecliff::suite::{DriveWarning, Figure, JobWarning, Status, Warning, open_record};
 
 use crate::checked::{self, Checked};
 use crate::conditions::hash;
@@ -73,7 +70,7 @@ impl NewRun {
         let conditions = Conditions::of(record)?;
         let drive = Drive::of(&record.drive);
         let test = record.plan.name();
-        let doubts = doubts(record);
+        let doubts: Vec<&Warning> = record.doubts().collect();
         let (mut figures, mut undoubted) = (Vec::new(), Vec::new());
         for figure in record.figures() {
             let is_doubted = doubts.iter().any(|doubt| doubt.is_about(&figure));
@@ -171,23 +168,6 @@ pub(crate) fn todays_profiles() -> &'static BTreeMap<&'static str, String> {
     })
 }
 
-/// Why its figures are to be doubted. That no cliff came is no doubt where there was time for one, as
-/// in reports.
-fn doubts(record: &RunRecord) -> Vec<&Warning> {
-    let is_doubt = |warning: &&Warning| match warning {
-        Warning::Method(MethodWarning::NoCliff) => {
-            !had_time_for_a_cliff(record, consistency::TORTURE)
-        }
-        Warning::Method(MethodWarning::AtSpare { percent, doubt })
-            if **doubt == Warning::Method(MethodWarning::NoCliff) =>
-        {
-            !had_time_for_a_cliff(record, &spare_area::torture_phase(*percent))
-        }
-        _ => true,
-    };
-    record.warnings.iter().filter(is_doubt).collect()
-}
-
 /// Each doubt once.
 fn in_sentences(doubts: &[&Warning]) -> Vec<String> {
     let mut sentences: Vec<String> = Vec::new();
@@ -208,17 +188,7 @@ fn may_win(record: &RunRecord) -> bool {
             Warning::Drive(DriveWarning::FileNotDrive) | Warning::Job(JobWarning::Imported { .. })
         )
     };
-    record.status == Status::Complete && doubts(record).iter().all(is_said)
-}
-
-fn had_time_for_a_cliff(record: &RunRecord, phase: &str) -> bool {
-    let written = |phase: &Phase| {
-        let (before, after) = (phase.before.host_written?, phase.after.host_written?);
-        Some(after.0.saturating_sub(before.0))
-    };
-    let phase = record.phases.iter().find(|one| one.name == phase);
-    let written = phase.and_then(written).unwrap_or_default();
-    record.drive.rotational || written >= record.drive.capacity.0
+    record.status == Status::Complete && record.doubts().all(|doubt| is_said(&doubt))
 }
 
 fn private(record: &RunRecord) -> Private {

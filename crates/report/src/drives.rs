@@ -6,7 +6,7 @@ use writecliff_device::DeviceKind;
 use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
-use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
+use crate::finish::{complete, doubtful, explain, in_doubt, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Format, Written, write};
@@ -65,11 +65,7 @@ pub fn write_report_for(
     let warnings = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
         let doubtful = doubtful(section, &warnings);
-        let are_figures = |(index, told): (usize, &bool)| {
-            let of_it = || subjects.all[index].is_doubtful(section.id);
-            *told && (!warnings[index].is_empty() || of_it())
-        };
-        let in_doubt: Vec<bool> = doubtful.iter().enumerate().map(are_figures).collect();
+        let in_doubt = in_doubt(&subjects, section, &doubtful, &warnings);
         outrank(section, &in_doubt);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }

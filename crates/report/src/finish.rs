@@ -92,6 +92,19 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
 }
 
+/// The same of their figures: a doubt may be about none of them.
+pub(crate) fn in_doubt(
+    subjects: &Subjects<'_>,
+    section: &Section,
+    doubtful: &[bool],
+    of_all: &[Vec<String>],
+) -> Vec<bool> {
+    let are_figures = |(index, told): (usize, &bool)| {
+        *told && (!of_all[index].is_empty() || subjects.all[index].is_doubtful(section.id))
+    };
+    doubtful.iter().enumerate().map(are_figures).collect()
+}
+
 /// What is in doubt is never the best of its row, and is marked beside what is not. A doubt about one
 /// spare area is none about another: the cells there know.
 pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {

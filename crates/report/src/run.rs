@@ -126,9 +126,10 @@ impl Run {
 
     /// How many of its repeats are there, if some are missing.
     pub(crate) fn of_repeats(&self) -> Option<String> {
-        let (there, asked) = (self.repeats.len() + 1, self.asked);
+        let there = self.and_repeats().filter(|run| run.is_complete()).count();
+        let asked = self.asked;
         let are = if there == 1 { "is" } else { "are" };
-        (there < asked).then(|| format!("{there} of {asked} repeats {are} complete"))
+        (asked > 1 && there < asked).then(|| format!("{there} of {asked} repeats {are} complete"))
     }
 
     /// How far it came, in words that follow a colon.

@@ -2,7 +2,7 @@
 
 use writecliff_suite::consistency;
 
-use crate::finish::{doubtful, outrank, place_doubts};
+use crate::finish::{doubtful, in_doubt, outrank, place_doubts};
 use crate::run::Run;
 use crate::section::{Cell, DOUBT_MEANS, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
@@ -31,7 +31,8 @@ pub fn summary(subjects: &[Subject]) -> String {
     let of_all = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
         let doubtful = doubtful(section, &of_all);
-        outrank(section, &doubtful);
+        let in_doubt = in_doubt(&subjects, section, &doubtful, &of_all);
+        outrank(section, &in_doubt);
     }
     let tables =
         || sections.iter().flat_map(|section| section.tables.iter().map(move |t| (section, t)));

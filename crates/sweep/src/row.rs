@@ -53,9 +53,8 @@ pub struct RowFigure {
 impl RowFigure {
     pub(crate) fn of(figure: &Figure, record: &RunRecord) -> Self {
         let Figure { name, value, unit, good, judged, .. } = figure;
-        let doubts = &record.warnings;
-        let is_doubted = doubts.iter().any(|doubt| doubt.is_about(figure));
-        let undoubted = !doubts.is_empty() && !is_doubted;
+        let is_doubted = record.doubts().any(|doubt| doubt.is_about(figure));
+        let undoubted = record.doubts().next().is_some() && !is_doubted;
         Self {
             name: name.clone(),
             value: *value,

@@ -79,7 +79,7 @@ fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
         if !tests.contains(&test) {
             tests.push(test);
         }
-        for text in run.warnings.iter().map(ToString::to_string) {
+        for text in run.doubts().map(ToString::to_string) {
             match found.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, of)) if of.contains(&test) => {}
                 Some((_, of)) => of.push(test),

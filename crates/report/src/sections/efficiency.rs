@@ -1,6 +1,6 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
-use writecliff_suite::{Efficiency, Good, TESTS};
+use writecliff_suite::{Efficiency, Good, Stage, TESTS};
 
 use super::{is_same_rate, number_row};
 use crate::number;
@@ -86,7 +86,7 @@ fn of_several(
         let is_told = *name != ENERGY && subjects.is_equal_load(test);
         let mut row = Row { good: good.filter(|_| is_told), ..row };
         for (cell, (subject, _)) in row.values.iter_mut().zip(runs) {
-            cell.in_doubt = subjects.all[*subject].is_doubtful(test);
+            cell.in_doubt = subjects.all[*subject].is_doubtful_at(Stage::Later, test);
         }
         row
     };
@@ -126,7 +126,7 @@ fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Tab
     let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
     let phases = distinct(run.record.efficiency.iter(), |one, other| is_as_efficient(one, other));
     let mut rows: Vec<Row> = phases.iter().map(row).collect();
-    let in_doubt = subjects.all[subject].is_doubtful(test);
+    let in_doubt = subjects.all[subject].is_doubtful_at(Stage::Later, test);
     rows.iter_mut().flat_map(|row| &mut row.values).for_each(|cell| cell.in_doubt = in_doubt);
     let title = match subjects.is_comparison() {
         true => format!("{test}: {}", subjects.full_name(subject)),

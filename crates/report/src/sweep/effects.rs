@@ -73,7 +73,7 @@ fn over_numbers(
 fn means(key: &SweepKey, figure: &SweepFigure, numbers: &[f64]) -> Vec<(f64, f64)> {
     let groups = key.groups();
     let parts: Vec<Vec<usize>> = match groups.len() {
-        0..=MEANS_MAX => groups.into_iter().map(|group| group.1).collect(),
+        0..=MEANS_MAX => groups.iter().map(|group| group.1.clone()).collect(),
         many => groups
             .chunks(many.div_ceil(PARTS))
             .map(|part| part.iter().flat_map(|group| group.1.clone()).collect())
@@ -81,9 +81,10 @@ fn means(key: &SweepKey, figure: &SweepFigure, numbers: &[f64]) -> Vec<(f64, f64
     };
     let middle =
         |part: &[usize]| part.iter().map(|point| numbers[*point]).sum::<f64>() / part.len() as f64;
-    // The mean of those that are there is none of all.
-    let is_whole = |part: &&Vec<usize>| part.iter().all(|point| figure.values[*point].is_some());
-    let whole = parts.iter().filter(is_whole);
+    // The mean of fewer is one of others.
+    let count = |part: &Vec<usize>| part.iter().filter(|at| figure.values[**at].is_some()).count();
+    let most = parts.iter().map(count).max().unwrap_or_default();
+    let whole = parts.iter().filter(|part| groups.len() > MEANS_MAX || count(part) == most);
     whole.filter_map(|part| Some((middle(part), figure.mean(part)?))).collect()
 }
 

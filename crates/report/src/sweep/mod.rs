@@ -157,7 +157,7 @@ fn sections(sweep: &SweepTable) -> Vec<Section> {
             "effects",
             "What each key does",
             "How does each figure follow each key? Simulated drives. Over a number each dot is a point, and \
-             the line runs through the means over all that else was varied, where all points have the figure; over names a line goes from \
+             the line runs through the means over all that else was varied, where as many points have the figure as elsewhere; over names a line goes from \
              the lowest point (the large dot) to the highest, with a stroke at the mean.",
             effects::views(sweep),
             Vec::new(),

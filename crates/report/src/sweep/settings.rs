@@ -71,7 +71,8 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
     let row = |(name, points): (String, Vec<usize>)| {
         let cell = |(_, others): &(String, Vec<usize>)| {
             let both: Vec<usize> = points.iter().copied().filter(|p| others.contains(p)).collect();
-            let mean = figure.mean(&both);
+            let is_whole = both.iter().all(|point| figure.values[*point].is_some());
+            let mean = figure.mean(&both).filter(|_| is_whole);
             let text = mean.map_or_else(String::new, |mean| figure.words(mean));
             let in_doubt = both.iter().any(|point| figure.in_doubt[*point]);
             Cell { in_doubt, ..Cell::new(text, mean) }

@@ -95,7 +95,8 @@ fn repeats_that_are_broken_off_keep_the_runs_that_have_ended() {
     assert!((1..40).contains(&kept.len()), "{}", kept.len());
     assert!(kept.iter().all(|record| record.status == Status::Complete));
     let page = report(&[&path], &directory.path().join("page"), &ReportOptions::default()).unwrap();
-    let of_all = format!("{} of 40 repeats are complete", kept.len());
+    let are = if kept.len() == 1 { "is" } else { "are" };
+    let of_all = format!("{} of 40 repeats {are} complete", kept.len());
     let html = std::fs::read_to_string(page.page).unwrap();
     assert!(html.contains(&of_all), "{of_all}");
     let limits = Limits { min_mean_iops: Some(1.0), ..Limits::default() };

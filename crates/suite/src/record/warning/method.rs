@@ -491,6 +491,8 @@ impl MethodWarning {
             Self::NotSteady { .. } | Self::NotSteadyWithin { .. } | Self::TooFewWrites { .. } => {
                 stage == Stage::Later
             }
+            // Fresh is what the first ten seconds are.
+            Self::TooShort { seconds, .. } if *seconds >= 10 => stage == Stage::Later,
             Self::NoCliff | Self::Incomplete { .. } | Self::TooShort { .. } => stage != Stage::Fill,
             Self::AtSpare { doubt, .. } => doubt.is_of(stage),
             // Of what it would bring there is no figure.

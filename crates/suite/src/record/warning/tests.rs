@@ -185,9 +185,9 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
         let expected: &[Stage] = match kept["kind"].as_str().unwrap() {
             "not-fresh" => &[Fill, Fresh],
             "cliff-at-once" | "fresh-fell" => &[Fresh],
-            "not-steady" | "not-steady-within" | "too-few-writes" => &[Later],
+            "not-steady" | "not-steady-within" | "too-few-writes" | "too-short" => &[Later],
             "no-trim" => &[],
-            "no-cliff" | "too-short" | "incomplete" | "at-spare" => &[Fresh, Later],
+            "no-cliff" | "incomplete" | "at-spare" => &[Fresh, Later],
             _ => &[Fill, Fresh, Later],
         };
         assert_eq!(stages(&doubt), expected, "{doubt}");
