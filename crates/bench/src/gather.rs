@@ -291,7 +291,7 @@ fn median(sorted: &[f64]) -> f64 {
 
 impl Run {
     /// Whether any of its doubts is about its figure of this metric.
-    fn doubts(&self, metric: usize) -> bool {
+    pub(crate) fn doubts(&self, metric: usize) -> bool {
         !self.doubts.is_empty() && !self.undoubted.contains(&metric)
     }
 

@@ -70,10 +70,11 @@ impl NewRun {
         let conditions = Conditions::of(record)?;
         let drive = Drive::of(&record.drive);
         let test = record.plan.name();
-        let doubts: Vec<&Warning> = record.doubts().collect();
+        let doubts: Vec<&Warning> = record.warnings.iter().collect();
         let (mut figures, mut undoubted) = (Vec::new(), Vec::new());
         for figure in record.figures() {
-            let is_doubted = doubts.iter().any(|doubt| doubt.is_about(&figure));
+            let is_doubted =
+                doubts.iter().any(|doubt| doubt.is_about(figure.stage, figure.of.as_deref()));
             let value = figure.value;
             let metric = Metric::of(test, figure);
             if !doubts.is_empty() && !is_doubted {
@@ -188,7 +189,7 @@ fn may_win(record: &RunRecord) -> bool {
             Warning::Drive(DriveWarning::FileNotDrive) | Warning::Job(JobWarning::Imported { .. })
         )
     };
-    record.status == Status::Complete && record.doubts().all(|doubt| is_said(&doubt))
+    record.status == Status::Complete && record.warnings.iter().all(|doubt| is_said(&doubt))
 }
 
 fn private(record: &RunRecord) -> Private {

@@ -6,8 +6,8 @@ use serde_json::Value;
 use writecliff::suite::{are_apart, in_words};
 use writecliff_device::Nanos;
 use writecliff_report::{
-    FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError, fleet_summary,
-    thousands, write_fleet_page,
+    FleetDoubt, FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, ReportError,
+    fleet_summary, seconds, thousands, write_fleet_page,
 };
 use writecliff_sweep::RowFigure;
 
@@ -41,7 +41,7 @@ fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
     if let [(first, _), others @ ..] = services {
         for (part, (variant, _)) in variants[1..].iter_mut().zip(others) {
             let is_same = variant.fleet.load == first.fleet.load;
-            part.doubts.extend((!is_same).then(|| other_load(&first.name)));
+            part.doubts.extend((!is_same).then(|| of_all(other_load(&first.name))));
         }
     }
     FleetPage {
@@ -73,21 +73,17 @@ fn lead(services: &[(&Variant, Service)]) -> String {
         many => format!(" in each of {many} variants"),
     };
     let lengths = services.iter().map(|(variant, _)| variant.fleet.duration);
-    let minutes = match (lengths.clone().min(), lengths.max()) {
+    let time = match (lengths.clone().min(), lengths.max()) {
         (Some(least), Some(most)) if least < most => {
-            format!("{} to {}", in_minutes(least), in_minutes(most))
+            format!("{} to {}", seconds(least.as_secs_f64()), seconds(most.as_secs_f64()))
         }
-        (_, most) => in_minutes(most.unwrap_or_default()),
+        (_, most) => seconds(most.unwrap_or_default().as_secs_f64()),
     };
     format!(
-        "{count} simulated drives{variants}, {minutes} minutes of service, {} requests in \
+        "{count} simulated drives{variants}, {time} of service, {} requests in \
          all. Response times count from when a request is due; no network and no host is simulated.",
         thousands(requests as f64)
     )
-}
-
-fn in_minutes(time: Nanos) -> String {
-    format!("{:.1}", time.as_secs_f64() / 60.0)
 }
 
 /// The variants with the fewest and the most late requests, of those that are in no doubt.
@@ -100,8 +96,8 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         let late = percent(share(service));
         return format!("Above {}, and so late: {late} of the requests.", variant.fleet.limit);
     }
-    let is_sure =
-        |part: &FleetPart| part.doubts.iter().all(|doubt| doubt.contains(OF_SCALE_MODELS));
+    // Pauses are shorter in all scale models: they are compared among each other.
+    let is_sure = |part: &FleetPart| part.doubts.iter().all(|doubt| doubt.of_times);
     let sure = services.iter().zip(parts).filter(|(_, part)| is_sure(part));
     let mut sure: Vec<(&str, f64)> =
         sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
@@ -136,7 +132,7 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
     };
     let of_scale_models =
-        match parts.iter().any(|part| part.doubts.iter().any(|d| d.contains(OF_SCALE_MODELS))) {
+        match parts.iter().any(|part| part.doubts.iter().any(|doubt| doubt.of_times)) {
             true => "With scale models, whose pauses are shorter than the drives': ",
             false => "",
         };
@@ -210,25 +206,31 @@ fn of_scale_models(fleet: &Fleet, has_variants: bool) -> Option<String> {
     Some(format!("{which} {OF_SCALE_MODELS}{best}."))
 }
 
-fn doubts(fleet: &Fleet, service: &Service, has_variants: bool) -> Vec<String> {
+fn doubts(fleet: &Fleet, service: &Service, has_variants: bool) -> Vec<FleetDoubt> {
     let mut doubts = Vec::new();
-    doubts.extend(of_scale_models(fleet, has_variants));
+    let of_scale_models = of_scale_models(fleet, has_variants);
+    doubts.extend(of_scale_models.map(|text| FleetDoubt { text, of_times: true }));
     let failed: u64 = service.kinds.iter().map(|kind| kind.failed).sum();
     if failed > 0 {
-        doubts.push(format!(
+        doubts.push(of_all(format!(
             "{} failed on their drives; they count as answers, as if another fragment had been at hand at once.",
             in_words(failed as f64, "I/Os")
-        ));
+        )));
     }
-    doubts.extend(unsettled(fleet, &service.minutes));
+    doubts.extend(unsettled(fleet, &service.minutes).map(of_all));
     doubts
+}
+
+/// A doubt about all figures.
+fn of_all(text: String) -> FleetDoubt {
+    FleetDoubt { text, of_times: false }
 }
 
 /// The last minute of so long a service, whole or not.
 fn part_of_minute(duration: Nanos) -> String {
     match Nanos(duration.0 % MINUTE) {
         Nanos::ZERO => "minute".to_owned(),
-        part => part.exact(),
+        part => seconds(part.as_secs_f64()),
     }
 }
 
@@ -290,7 +292,9 @@ fn figures(service: &Service) -> Vec<FleetFigure> {
     let figure = |RowFigure { name, value, unit, good, .. }| {
         let meaning =
             MEANINGS.iter().find(|(of, _)| **of == name).map_or("", |(_, meaning)| meaning);
-        FleetFigure { name, value, unit, good, meaning }
+        // Shares are of late requests and of such that were asked twice.
+        let of_times = ["ms", "%"].contains(&&*unit);
+        FleetFigure { name, value, unit, good, meaning, of_times }
     };
     service.figures().into_iter().map(figure).collect()
 }
@@ -438,7 +442,8 @@ mod tests {
     fn minutes_that_are_not_alike_are_a_doubt() {
         let doubts = |minutes: &[u64]| {
             let (variant, service) = service("", minutes);
-            doubts(&variant.fleet, &service, false)
+            let doubts = doubts(&variant.fleet, &service, false);
+            doubts.into_iter().map(|doubt| doubt.text).collect::<Vec<_>>()
         };
         let cases: BTreeMap<&str, &[u64]> = BTreeMap::from([
             ("alike", &[20, 25, 20, 18, 22, 21][..]),

@@ -32,7 +32,7 @@ pub(crate) fn open(py: Python<'_>, path: PathBuf) -> PyResult<Opened> {
             let table = |name: &str| Table::of_file(path.join(name));
             let every_io = path.join("ios.parquet").is_file().then(|| table("ios.parquet"));
             let tables = (table("series.parquet"), table("histograms.parquet"), every_io);
-            let doubts = record.doubts().map(ToString::to_string).collect();
+            let doubts = record.warnings.iter().map(ToString::to_string).collect();
             let record = json::text(&record.with_figures())?;
             return Ok((Some((record, doubts)), Some(tables), Vec::new()));
         }

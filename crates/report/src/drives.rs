@@ -6,7 +6,7 @@ use writecliff_device::DeviceKind;
 use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
-use crate::finish::{complete, doubtful, explain, in_doubt, outrank, place_doubts};
+use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Format, Written, write};
@@ -65,8 +65,7 @@ pub fn write_report_for(
     let warnings = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
         let doubtful = doubtful(section, &warnings);
-        let in_doubt = in_doubt(&subjects, section, &doubtful, &warnings);
-        outrank(section, &in_doubt);
+        outrank(&subjects, section, &warnings);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }
     let first = top::first(&mut sections);

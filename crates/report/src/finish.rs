@@ -1,7 +1,7 @@
 //! What every section and picture gets, whatever test it is of: doubts where they belong, what
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
-use writecliff_suite::{TestEntry, consistency, spare_area};
+use writecliff_suite::{TestEntry, consistency, corners, spare_area};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
@@ -92,25 +92,20 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
 }
 
-/// The same of their figures: a doubt may be about none of them.
-pub(crate) fn in_doubt(
-    subjects: &Subjects<'_>,
-    section: &Section,
-    doubtful: &[bool],
-    of_all: &[Vec<String>],
-) -> Vec<bool> {
-    let are_figures = |(index, told): (usize, &bool)| {
-        *told && (!of_all[index].is_empty() || subjects.all[index].is_doubtful(section.id))
-    };
-    doubtful.iter().enumerate().map(are_figures).collect()
-}
+/// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area or one corner is
+/// none about another.
+const CELLS_KNOW: [&str; 3] =
+    [consistency::Plan::NAME, spare_area::Plan::NAME, corners::Plan::NAME];
 
-/// What is in doubt is never the best of its row, and is marked beside what is not. A doubt about one
-/// spare area is none about another: the cells there know.
-pub(crate) fn outrank(section: &mut Section, doubtful: &[bool]) {
-    let marks = Marks::of_page(doubtful.len());
-    let is_of_settings = [consistency::Plan::NAME, spare_area::Plan::NAME].contains(&section.id);
-    let is_doubtful = |subject: usize| !is_of_settings && doubtful[subject];
+/// What is in doubt is never the best of its row, and is marked beside what is not. A section of no test is about
+/// all of them: what is in doubt of a drive there is told in `of_all`.
+pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, of_all: &[Vec<String>]) {
+    let is_doubtful = |subject: usize| match TestEntry::find(section.id) {
+        Some(_) if CELLS_KNOW.contains(&section.id) => false,
+        Some(_) => subjects.all[subject].is_doubtful(section.id),
+        None => !of_all[subject].is_empty(),
+    };
+    let marks = Marks::of_page(subjects.all.len());
     for table in &mut section.tables {
         let in_doubt: Vec<bool> =
             table.columns.iter().map(|column| column.of.subject.is_some_and(is_doubtful)).collect();

@@ -33,10 +33,11 @@ mod writes;
 pub use cost_model::{MODEL_FORMATS, ModelError, ModelFormat, ModelOptions};
 pub use drives::{different_plans, write_page, write_report, write_report_for};
 pub use fleet::{
-    FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, fleet_summary, write_fleet_page,
+    FleetDoubt, FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, fleet_summary,
+    write_fleet_page,
 };
 pub use model::{course_pictures, model_picture};
-pub use number::thousands;
+pub use number::{seconds, thousands};
 pub use page::error::ReportError;
 pub use page::{Format, PAGE, Written};
 pub use run::Run;

@@ -108,7 +108,7 @@ pub(crate) fn times(value: f64) -> String {
 }
 
 /// `67 s`, `1.5 s`, `33 min 20 s`.
-pub(crate) fn seconds(value: f64) -> String {
+pub fn seconds(value: f64) -> String {
     match value {
         120.0.. => time_span((value * 1e9) as u64),
         _ if value.fract() == 0.0 => format!("{} s", thousands(value)),

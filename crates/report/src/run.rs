@@ -7,7 +7,7 @@ use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
     Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord,
-    Stage, Status, TESTS, Warning, consistency, spare_area,
+    Stage, Status, TESTS, Warning, consistency,
 };
 
 use crate::number::{self, NONE};
@@ -158,26 +158,9 @@ impl Run {
         self.record.warnings.iter().filter(is_one).count()
     }
 
-    /// What is to be doubted of it. That no cliff came is no doubt where there was time for one: a
-    /// drive that was written full once more has no spare area left that it has not used.
-    pub(crate) fn doubts(&self) -> impl Iterator<Item = &Warning> {
-        let is_doubt = |warning: &&Warning| match warning {
-            Warning::Method(MethodWarning::NoCliff) => {
-                !self.had_time_for_a_cliff(consistency::TORTURE)
-            }
-            Warning::Method(MethodWarning::AtSpare { percent, doubt })
-                if **doubt == Warning::Method(MethodWarning::NoCliff) =>
-            {
-                !self.had_time_for_a_cliff(&spare_area::torture_phase(*percent))
-            }
-            _ => true,
-        };
-        self.record.warnings.iter().filter(is_doubt)
-    }
-
-    /// The same of the writes with so much of the LBAs left untouched.
+    /// Why the writes with so much of the LBAs left untouched are to be doubted.
     pub(crate) fn doubts_at(&self, spare_percent: f64) -> impl Iterator<Item = &Warning> {
-        self.doubts().filter_map(move |warning| match warning {
+        self.record.warnings.iter().filter_map(move |warning| match warning {
             Warning::Method(MethodWarning::AtSpare { percent, doubt }) => {
                 (*percent == spare_percent).then_some(&**doubt)
             }
@@ -185,14 +168,24 @@ impl Run {
         })
     }
 
-    /// Whether these writes are in doubt, in this run or in a repeat of it.
+    /// Whether these writes are in doubt, in this run or in a repeat of it. Of a run that was broken off its doubts
+    /// tell which are: those of another spare area may have come to their end.
     pub(crate) fn in_doubt_at(&self, spare_percent: f64) -> InDoubt {
         let is_short = self.of_repeats().is_some();
-        let is_incomplete = is_short || self.and_repeats().any(|run| !run.is_complete());
         let doubts = || self.and_repeats().flat_map(|run| run.doubts_at(spare_percent));
-        let at = |stage| is_incomplete || doubts().any(|doubt| doubt.is_of(stage));
+        let at = |stage| is_short || doubts().any(|doubt| doubt.is_of(stage));
         let [fill, fresh, steady] = [Stage::Fill, Stage::Fresh, Stage::Later].map(at);
         InDoubt { fill, fresh, steady }
+    }
+
+    /// Whether a figure of this part of its test is in doubt that the drive gave at this stage, in this run or in a
+    /// repeat of it.
+    pub(crate) fn is_doubtful_at(&self, stage: Stage, part: Option<&str>) -> bool {
+        let tells_by_doubts = matches!(self.record.plan, Plan::Consistency(_) | Plan::SpareArea(_));
+        let is_broken_off = !tells_by_doubts && self.and_repeats().any(|run| !run.is_complete());
+        let mut doubts = self.and_repeats().flat_map(|run| &run.record.warnings);
+        let is_short = || self.of_repeats().is_some();
+        is_broken_off || is_short() || doubts.any(|doubt| doubt.is_about(stage, part))
     }
 
     /// Whether these random writes would have used up any spare area; a disk has none.

@@ -153,7 +153,8 @@ impl Subject {
             let incomplete =
                 (!run.is_complete()).then(|| format!("Not complete: {}.", run.status()));
             let missing = run.of_repeats().map(|there| format!("{there}."));
-            let of_run = run.and_repeats().flat_map(Run::doubts).map(ToString::to_string);
+            let of_run =
+                run.and_repeats().flat_map(|run| &run.record.warnings).map(ToString::to_string);
             for doubt in incomplete.into_iter().chain(missing).chain(of_run) {
                 match doubts.iter_mut().find(|(said, _)| *said == doubt) {
                     // Of a repeat of it.
@@ -172,19 +173,16 @@ impl Subject {
         stages.into_iter().any(|stage| self.is_doubtful_at(stage, test))
     }
 
-    /// Whether what it did there at one stage is: doubts about others are none about that.
+    /// Whether what it did there at one stage is, in all parts of the test: doubts about others are none about
+    /// that.
     pub(crate) fn is_doubtful_at(&self, stage: Stage, test: &str) -> bool {
-        let of_test = || self.runs.iter().filter(|run| run.record.plan.name() == test);
-        let of_others: Vec<String> = of_test()
-            .flat_map(Run::and_repeats)
-            .flat_map(|run| {
-                run.doubts().filter(|doubt| !doubt.is_of(stage)).map(ToString::to_string)
-            })
-            .collect();
-        let is_of_it = |run: &usize| self.runs[*run].record.plan.name() == test;
-        let doubts = self.doubts();
-        let mut own = doubts.iter().filter(|(doubt, _)| !of_others.contains(doubt));
-        own.any(|(_, runs)| runs.iter().any(is_of_it))
+        self.is_part_doubtful_at(stage, test, None)
+    }
+
+    /// The same of one part of the test, as [`Figure::of`](writecliff_suite::Figure::of) has it.
+    pub(crate) fn is_part_doubtful_at(&self, stage: Stage, test: &str, part: Option<&str>) -> bool {
+        let mut of_test = self.runs.iter().filter(|run| run.record.plan.name() == test);
+        of_test.any(|run| run.is_doubtful_at(stage, part))
     }
 
     /// A doubt with the tests that it is about, if there are several tests.

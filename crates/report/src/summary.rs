@@ -2,7 +2,7 @@
 
 use writecliff_suite::consistency;
 
-use crate::finish::{doubtful, in_doubt, outrank, place_doubts};
+use crate::finish::{outrank, place_doubts};
 use crate::run::Run;
 use crate::section::{Cell, DOUBT_MEANS, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
@@ -30,9 +30,7 @@ pub fn summary(subjects: &[Subject]) -> String {
     let mut sections = sections(&subjects);
     let of_all = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
-        let doubtful = doubtful(section, &of_all);
-        let in_doubt = in_doubt(&subjects, section, &doubtful, &of_all);
-        outrank(section, &in_doubt);
+        outrank(&subjects, section, &of_all);
     }
     let tables =
         || sections.iter().flat_map(|section| section.tables.iter().map(move |t| (section, t)));
@@ -123,7 +121,7 @@ fn heading(subjects: &Subjects<'_>, index: usize, run: &Run) -> String {
     let mut text = wrapped("", &title);
     text += &wrapped("  ", &run.method());
     let mut told: Vec<String> = Vec::new();
-    for doubt in run.and_repeats().flat_map(Run::doubts).map(ToString::to_string) {
+    for doubt in run.and_repeats().flat_map(|run| &run.record.warnings).map(ToString::to_string) {
         if !told.contains(&doubt) {
             text += &wrapped("  ! ", &doubt);
             told.push(doubt);

@@ -275,6 +275,8 @@ struct By {
     test: &'static str,
     /// When the drive gave it, in that test.
     stage: Stage,
+    /// In which part of the test, if it has several.
+    part: fn(&Subject) -> Option<String>,
     value: fn(&Subject) -> Option<Cell>,
 }
 
@@ -286,6 +288,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Fresh,
+        part: |_| None,
         value: |subject| of_writes(subject, |main| Some(main.outcome.fresh_iops), number::count),
     },
     By {
@@ -295,6 +298,7 @@ const RANKED_BY: &[By] = &[
         good: None,
         test: consistency::Plan::NAME,
         stage: Stage::Fresh,
+        part: |_| None,
         value: cliff_cell,
     },
     By {
@@ -304,6 +308,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.median), number::count)
         },
@@ -315,6 +320,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             of_writes(subject, |main| Some(main.outcome.steady_iops.floor), number::count)
         },
@@ -326,6 +332,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             let millis = |main: &Writes<'_>| {
                 main.outcome.steady_latency.p999_ns.map(|nanos| nanos as f64 / 1e6)
@@ -341,6 +348,7 @@ const RANKED_BY: &[By] = &[
         good: None,
         test: consistency::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             let all = writes(subject);
             let main = all.first().filter(|main| main.spare_percent == 0.0)?;
@@ -357,6 +365,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Fill,
+        part: |_| None,
         value: |subject| {
             let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
             let fill =
@@ -371,6 +380,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Fill,
+        part: |_| None,
         value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
     },
     By {
@@ -380,6 +390,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
         stage: Stage::Later,
+        part: |subject| Some(corner(subject, true)?.corner.phase()),
         value: |subject| {
             let iops = corner(subject, true)?.rate.iops;
             Some(Cell::new(number::thousands(iops), Some(iops)))
@@ -392,6 +403,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: corners::Plan::NAME,
         stage: Stage::Later,
+        part: |subject| Some(corner(subject, false)?.corner.phase()),
         value: |subject| Some(rate(corner(subject, false)?.rate.megabytes_per_second)),
     },
     By {
@@ -401,6 +413,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: trim::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             let restored = outcome(subject, |outcome| match outcome {
                 Outcome::Trim(outcome) => outcome.restored(),
@@ -417,6 +430,7 @@ const RANKED_BY: &[By] = &[
         good: Some(Good::AtLeast),
         test: storage_bench::Plan::NAME,
         stage: Stage::Later,
+        part: |_| None,
         value: |subject| {
             let served = outcome(subject, |outcome| match outcome {
                 Outcome::StorageBench(outcome) => outcome.traces.first(),
@@ -439,7 +453,8 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
                 consistency::Plan::NAME => of_writes_in(subject),
                 other => other,
             };
-            let in_doubt = subject.is_doubtful_at(by.stage, test);
+            let part = (by.part)(subject);
+            let in_doubt = subject.is_part_doubtful_at(by.stage, test, part.as_deref());
             (by.value)(subject).map(|cell| Cell { in_doubt: in_doubt || cell.in_doubt, ..cell })
         };
         let values: Vec<Option<Cell>> = subjects.all.iter().map(cell).collect();

@@ -76,12 +76,12 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
 }
 
 /// A sentence about what a run came to: of one of several it says so, and of a run that did not come to its end
-/// nothing is concluded.
+/// its question has no answer.
 fn of_run(run: &Run, sentence: Sentence) -> Sentence {
     if let Some(broken_off) = broken_off(run) {
         let (test, status) = (run.record.plan.name(), broken_off.status());
         let text = format!(
-            "The test {test} is not complete, {status}: nothing is concluded from what was measured until then."
+            "The test {test} is not complete, {status}: what it asks has no answer in what was measured until then."
         );
         return Sentence::new(text, &[(test, "pictures")]);
     }

@@ -51,7 +51,7 @@ impl Point {
         Ok(match record.status {
             Status::Complete => Some(Came {
                 figures: record.figures().iter().map(|one| RowFigure::of(one, &record)).collect(),
-                doubts: record.doubts().map(ToString::to_string).collect(),
+                doubts: record.warnings.iter().map(ToString::to_string).collect(),
             }),
             _ => None,
         })

@@ -53,8 +53,9 @@ pub struct RowFigure {
 impl RowFigure {
     pub(crate) fn of(figure: &Figure, record: &RunRecord) -> Self {
         let Figure { name, value, unit, good, judged, .. } = figure;
-        let is_doubted = record.doubts().any(|doubt| doubt.is_about(figure));
-        let undoubted = record.doubts().next().is_some() && !is_doubted;
+        let is_doubted =
+            record.warnings.iter().any(|doubt| doubt.is_about(figure.stage, figure.of.as_deref()));
+        let undoubted = !record.warnings.is_empty() && !is_doubted;
         Self {
             name: name.clone(),
             value: *value,

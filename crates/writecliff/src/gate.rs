@@ -69,33 +69,46 @@ fn records(path: &Path) -> Result<Vec<RunRecord>, Error> {
     paths.iter().map(|path| Ok(writecliff_suite::open(path)?.0)).collect()
 }
 
-/// What the figures may be worth less for, each once with the tests that it is about, and what is not
-/// as it was in the baseline.
+/// What the figures may be worth less for, each once with the tests that it is about; what the baseline's may that
+/// these are not; and what is not as it was in the baseline.
 fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
-    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
-    let (mut tests, mut others): (Vec<&str>, Vec<String>) = (Vec::new(), Vec::new());
+    let is_in_both =
+        |earlier: &&RunRecord| runs.iter().any(|run| run.plan.name() == earlier.plan.name());
+    let (told, earlier) = (told(runs.iter()), told(baseline.iter().filter(is_in_both)));
+    let only_there = earlier.into_iter().filter(|doubt| !told.contains(doubt));
+    let only_there: Vec<String> =
+        only_there.map(|doubt| format!("the baseline's {doubt}")).collect();
+    let mut doubts = [told, only_there].concat();
+    for run in runs {
+        let earlier = baseline.iter().find(|earlier| earlier.plan.name() == run.plan.name());
+        // All tests of a review are on one drive, which is said once.
+        let other = earlier.and_then(|earlier| other_drive(&run.drive, &earlier.drive));
+        doubts.extend(other.filter(|other| !doubts.contains(other)));
+    }
+    doubts
+}
+
+/// Each doubt of these runs once, behind the tests that it is about.
+fn told<'a>(runs: impl Iterator<Item = &'a RunRecord>) -> Vec<String> {
+    let (mut found, mut tests): (Vec<(String, Vec<&str>)>, Vec<&str>) = (Vec::new(), Vec::new());
     for run in runs {
         let test = run.plan.name();
         if !tests.contains(&test) {
             tests.push(test);
         }
-        for text in run.doubts().map(ToString::to_string) {
+        for text in run.warnings.iter().map(ToString::to_string) {
             match found.iter_mut().find(|(known, _)| *known == text) {
                 Some((_, of)) if of.contains(&test) => {}
                 Some((_, of)) => of.push(test),
                 None => found.push((text, vec![test])),
             }
         }
-        let earlier = baseline.iter().find(|run| run.plan.name() == test);
-        // All tests of a review are on one drive, which is said once.
-        let other = earlier.and_then(|earlier| other_drive(&run.drive, &earlier.drive));
-        others.extend(other.filter(|other| !others.contains(other)));
     }
     let in_words = |(text, of): (String, Vec<&str>)| match of.len() {
         count if count > 1 && count == tests.len() => format!("all tests: {text}"),
         _ => format!("{}: {text}", of.join(", ")),
     };
-    found.into_iter().map(in_words).chain(others).collect()
+    found.into_iter().map(in_words).collect()
 }
 
 /// What tells the drive from that of the baseline, if anything does.

@@ -89,6 +89,15 @@ impl RepeatRun {
         })
     }
 
+    /// Whether any of them has begun, so that there is something to report on.
+    ///
+    /// # Errors
+    /// As [`records`](Self::records).
+    pub fn has_begun(path: &Path) -> Result<bool, Error> {
+        let plans = Repeats::open(path)?.plans()?;
+        Ok(plans.iter().any(|(directory, _)| RunDirectory::is_at(&path.join(directory))))
+    }
+
     /// The records of those that came to their end, in the order of their seeds.
     ///
     /// # Errors

@@ -99,6 +99,8 @@ pub struct FigureEntry {
     pub metric: Metric,
     /// The number.
     pub value: f64,
+    /// Whether any of the run's doubts is about it.
+    pub doubted: bool,
 }
 
 /// A drive with everything about it.
@@ -282,6 +284,7 @@ impl Bench {
         let figure = |(metric, value): &(usize, f64)| FigureEntry {
             metric: self.metrics[*metric].clone(),
             value: *value,
+            doubted: run.doubts(*metric),
         };
         RunDetails {
             run: self.run_entry(run),

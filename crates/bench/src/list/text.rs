@@ -81,9 +81,11 @@ impl RunDetails {
         facts.push(("Report", path(&private.report)));
         facts.extend(self.run.doubts.iter().map(|doubt| ("Doubt", Some(doubt.clone()))));
         let mut text = facts_table(facts);
-        let mut table = TextTable::new().text("figure", 12, 50).numbers("", 10);
-        for FigureEntry { metric, value } in &self.figures {
-            table.row(vec![metric.name.clone(), in_words(*value, &metric.unit)]);
+        let mut table = TextTable::new().text("figure", 12, 50).numbers("", 10).text("", 0, 10);
+        let are_all = self.figures.iter().all(|figure| figure.doubted);
+        for FigureEntry { metric, value, doubted } in &self.figures {
+            let remark = in_doubt(*doubted, are_all);
+            table.row(vec![metric.name.clone(), in_words(*value, &metric.unit), remark]);
         }
         if !self.figures.is_empty() {
             text += &format!("\n{}", table.render());
@@ -114,11 +116,15 @@ impl DriveDetails {
             for doubt in self.doubts_of(group) {
                 text += &format!("  Doubt: {doubt}\n");
             }
-            let mut table = TextTable::new().text("", 12, 50).numbers("", 10).text("", 0, 50);
+            let mut table =
+                TextTable::new().text("", 12, 50).numbers("", 10).text("", 0, 10).text("", 0, 50);
+            let are_all = group.iter().all(|value| value.doubted);
             for value in group {
                 let shown = in_words(value.median, &value.metric.unit);
+                let remark = in_doubt(value.doubted, are_all);
                 let spread = spread(value.lowest, value.highest, value.runs.len());
-                table.row(vec![value.metric.name.clone(), shown, spread.unwrap_or_default()]);
+                let spread = spread.unwrap_or_default();
+                table.row(vec![value.metric.name.clone(), shown, remark, spread]);
             }
             text += &table.render();
         }
@@ -167,6 +173,11 @@ impl ValueEntry {
         let (test, kind) = (&self.metric.test, self.kind.word());
         format!("{test}, {kind}: {}{variant}", self.conditions)
     }
+}
+
+/// What stands beside a figure whose doubts others do not share: what is true of all stands above them.
+fn in_doubt(is_doubted: bool, are_all: bool) -> String {
+    if is_doubted && !are_all { "in doubt".to_owned() } else { String::new() }
 }
 
 fn facts_table(facts: Vec<(&str, Option<String>)>) -> String {

@@ -67,7 +67,7 @@ pub(crate) fn run_repeatedly(
     live.end();
 
     let ended = ended?;
-    if !RepeatRun::records(path)?.is_empty() {
+    if RepeatRun::has_begun(path)? {
         if repeats.info().kind != DeviceKind::Null {
             keep(path, common.no_bench);
         }

@@ -37,7 +37,7 @@ pub struct FleetPart {
     /// What it is called.
     pub name: String,
     /// What makes its figures doubtful.
-    pub doubts: Vec<String>,
+    pub doubts: Vec<FleetDoubt>,
     /// What came of it, as far as it is known.
     pub figures: Vec<FleetFigure>,
     /// Response times in nanoseconds, each with the share of requests that took longer, in percent.
@@ -55,6 +55,15 @@ pub struct FleetPart {
     pub plan: Vec<(String, String)>,
 }
 
+/// Why figures of a variant are worth less than they look.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FleetDoubt {
+    /// In a sentence.
+    pub text: String,
+    /// Whether it is about response times and what follows from them, and about nothing else.
+    pub of_times: bool,
+}
+
 /// One result.
 #[derive(Debug, Clone)]
 pub struct FleetFigure {
@@ -68,6 +77,8 @@ pub struct FleetFigure {
     pub good: Good,
     /// What it means.
     pub meaning: &'static str,
+    /// Whether it is a response time or follows from these.
+    pub of_times: bool,
 }
 
 /// All drives of a kind.
@@ -115,7 +126,7 @@ pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, Report
     let subject = |part: &FleetPart| SubjectPart {
         name: part.name.clone(),
         marked: true,
-        warnings: part.doubts.clone(),
+        warnings: part.doubts.iter().map(|doubt| doubt.text.clone()).collect(),
         findings: Vec::new(),
         runs: vec![RunPart { title: "The plan".to_owned(), details: part.plan.clone() }],
     };
@@ -138,13 +149,31 @@ pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, Report
 /// Doubts, and the figures with a column for each variant. Plain text.
 pub fn fleet_summary(fleet: &FleetPage) -> String {
     let mut text = wrapped("", &fleet.headline);
-    for part in &fleet.variants {
-        let of = if part.name.is_empty() { String::new() } else { format!("{}: ", part.name) };
-        for doubt in &part.doubts {
-            text += &wrapped("  ! ", &format!("{of}{doubt}"));
-        }
+    for (doubt, variants) in doubts(fleet) {
+        let of = match &variants[..] {
+            all if all.len() > 1 && all.len() == fleet.variants.len() => {
+                "all variants: ".to_owned()
+            }
+            [""] => String::new(),
+            some => format!("{}: ", some.join(", ")),
+        };
+        text += &wrapped("  ! ", &format!("{of}{doubt}"));
     }
     text + "\n" + &table_text(&tables::figures(fleet))
+}
+
+/// Each doubt once, with the names of the variants that it is about.
+fn doubts(fleet: &FleetPage) -> Vec<(&str, Vec<&str>)> {
+    let mut all: Vec<(&str, Vec<&str>)> = Vec::new();
+    for part in &fleet.variants {
+        for doubt in &part.doubts {
+            match all.iter_mut().find(|(known, _)| *known == doubt.text) {
+                Some((_, variants)) => variants.push(&part.name),
+                None => all.push((&doubt.text, vec![&part.name])),
+            }
+        }
+    }
+    all
 }
 
 const WORDS: Words = Words {
@@ -181,8 +210,8 @@ fn ranking(fleet: &FleetPage) -> Option<Ranking> {
     };
     let cells = |part: &FleetPart| {
         let cell = |figure: &&FleetFigure| {
-            let value = part.figure(&figure.name).map(|figure| figure.value);
-            part.cell(value.map_or_else(String::new, plain), value)
+            part.cell(&figure.name, |figure| plain(figure.value))
+                .unwrap_or_else(|| String::new().into())
         };
         shown.iter().map(cell).collect()
     };
@@ -246,8 +275,11 @@ impl FleetPage {
 }
 
 impl FleetPart {
-    fn cell(&self, text: String, number: Option<f64>) -> Cell {
-        Cell { in_doubt: !self.doubts.is_empty(), ..Cell::new(text, number) }
+    /// Its figure of this name, with whether a doubt is about it; `None` if it has none.
+    fn cell(&self, name: &str, words: impl Fn(&FleetFigure) -> String) -> Option<Cell> {
+        let figure = self.figures.iter().find(|figure| figure.name == name)?;
+        let in_doubt = self.doubts.iter().any(|doubt| figure.of_times || !doubt.of_times);
+        Some(Cell { in_doubt, ..Cell::new(words(figure), Some(figure.value)) })
     }
 
     fn figure(&self, name: &str) -> Option<&FleetFigure> {

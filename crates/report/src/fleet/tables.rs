@@ -12,9 +12,9 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
         name: if part.name.is_empty() { "fleet".to_owned() } else { part.name.clone() },
     });
     let row = |figure: &FleetFigure| {
-        let cell = |part: &FleetPart| match part.figure(&figure.name) {
-            Some(own) => part.cell(own.words(), Some(own.value)),
-            None => Cell::from(NONE.to_owned()),
+        let cell = |part: &FleetPart| {
+            let cell = part.cell(&figure.name, FleetFigure::words);
+            cell.unwrap_or_else(|| Cell::from(NONE.to_owned()))
         };
         // How often a further drive was asked is neither good nor bad.
         let is_judged = fleet.variants.len() > 1 && figure.name != "hedged reads";

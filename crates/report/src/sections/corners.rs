@@ -2,9 +2,9 @@
 
 use writecliff_device::{Bytes, DeviceInfo, Operation};
 use writecliff_suite::corners::{Corner, CornerFigures, Data, Outcome, Plan};
-use writecliff_suite::{DriveWarning, Good, Warning};
+use writecliff_suite::{DriveWarning, Good, Stage, Warning};
 
-use super::{Answer, Latency, answers, is_same_rate, number_row, service_times, table_of};
+use super::{Answer, Latency, answers, is_same_rate, latency_row, number_row, table_of};
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
@@ -216,6 +216,21 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
     if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }
 }
 
+/// The row of a corner, with what is in doubt of it: a doubt about another corner is none about this one.
+fn doubted(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, Outcome>],
+    corner: &Corner,
+    mut row: Row,
+) -> Row {
+    let phase = corner.phase();
+    for (cell, answer) in row.values.iter_mut().zip(answers) {
+        let subject = &subjects.all[answer.subject];
+        cell.in_doubt = subject.is_part_doubtful_at(Stage::Later, Plan::NAME, Some(&phase));
+    }
+    row
+}
+
 fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corners: &[Corner]) -> Table {
     let row = |corner: &Corner| {
         let of = |answer: &Answer<'_, Outcome>| Some(value(find(answer.outcome, corner)?));
@@ -223,7 +238,8 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corners: &[Co
             [only] => named(subjects, only, corner),
             _ => name(corner),
         };
-        number_row(&name, Good::AtLeast, answers.iter().map(of), unit(corner.random).1)
+        let row = number_row(&name, Good::AtLeast, answers.iter().map(of), unit(corner.random).1);
+        doubted(subjects, answers, corner, row)
     };
     let rows = corners.iter().map(row).collect();
     table_of(subjects, answers, ("Rates", ""), rows)
@@ -253,5 +269,11 @@ fn latencies(
         let rows = corners.iter().map(row).collect();
         return Table::new("Service times", "", LATENCIES.map(column).into(), rows);
     }
-    service_times(subjects, answers, corners, (name, find), &LATENCIES)
+    let each = corners.iter().flat_map(|corner| LATENCIES.map(|figure| (corner, figure)));
+    let rows = each.map(|(corner, (figure, nanos))| {
+        let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, corner).and_then(nanos);
+        let row = latency_row(&format!("{}: {figure}", name(corner)), answers.iter().map(of));
+        doubted(subjects, answers, corner, row)
+    });
+    table_of(subjects, answers, ("Service times", ""), rows.collect())
 }

@@ -76,11 +76,10 @@ pub struct SweepFigure {
 /// # Errors
 /// [`ReportError`]; an older page is kept then.
 pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, ReportError> {
-    let failed = |(point, why): &(u32, String)| format!("Point {point} failed: {why}");
     let subject = SubjectPart {
         name: sweep.title.clone(),
         marked: false,
-        warnings: sweep.failed.iter().take(FAILED_TOLD).map(failed).chain(doubts(sweep)).collect(),
+        warnings: [failed(sweep), doubts(sweep)].concat(),
         findings: Vec::new(),
         runs: vec![RunPart { title: "The plan".to_owned(), details: sweep.plan.clone() }],
     };
@@ -103,6 +102,19 @@ pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, Repor
 /// More failures and doubts are in the table of rows.
 const FAILED_TOLD: usize = 10;
 const DOUBTS_TOLD: usize = 10;
+
+/// How many points have no figures, and why the first of them.
+fn failed(sweep: &SweepTable) -> Vec<String> {
+    let (count, all) = (sweep.failed.len(), sweep.failed.len() + sweep.points);
+    let told = sweep.failed.iter().take(FAILED_TOLD);
+    let told = told.map(|(point, why)| format!("Point {point} failed: {why}"));
+    let heading = match count {
+        0 => None,
+        1 => Some(format!("One of {all} points failed and has no figures.")),
+        _ => Some(format!("{count} of {all} points failed and have no figures.")),
+    };
+    heading.into_iter().chain(told).collect()
+}
 
 /// Every kind of doubt once, with the number of points that it is about; those about the most first. Of
 /// doubts that differ by their numbers the first is told.

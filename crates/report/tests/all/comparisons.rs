@@ -4,10 +4,11 @@ use crate::drives;
 use std::fs;
 
 use drives::{alone, consistency, page};
-use writecliff_device::Nanos;
-use writecliff_report::{Run, Source, Subject, different_plans, verdict_text};
+use writecliff_device::{Bytes, Nanos};
+use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
 use writecliff_suite::{
-    DriveWarning, MethodWarning, Outcome, Plan, Warning, incompressible, spare_area, transfer_size,
+    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, incompressible, spare_area,
+    transfer_size,
 };
 
 fn named(run: &Run, label: &str) -> Subject {
@@ -92,6 +93,54 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
     // Of all settings, and of what they are compared with.
     assert_eq!(told(&[], std::slice::from_ref(&slow)), (true, true, 4));
     assert_eq!(told(std::slice::from_ref(&slow), &[]), (true, true, 2));
+}
+
+#[test]
+fn a_doubt_about_one_corner_marks_that_corner_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan::Corners(writecliff_suite::corners::Plan::default()).quick();
+    let sure = drives::tiny(&plan, &dir.path().join("run"));
+    let mut doubted = sure.clone();
+    let Some(Outcome::Corners(outcome)) = &sure.record.outcome else { panic!("another") };
+    let part = Some(outcome.corners[0].corner.phase());
+    let (written, buffer) = (Bytes(1), Bytes(2));
+    let doubt = MethodWarning::WithinBuffer { part, written, buffer };
+    doubted.record.warnings.push(doubt.into());
+    let marked = |run: &Run| {
+        let text = summary(&[named(&sure, "A"), named(run, "B")]);
+        let rows = text.lines().filter(|line| line.ends_with(" ?"));
+        rows.map(str::to_owned).collect()
+    };
+    let none: Vec<String> = marked(&sure);
+    assert!(none.is_empty(), "{none:?}");
+    // Its rate and three service times.
+    let some: Vec<String> = marked(&doubted);
+    assert_eq!(some.len(), 4, "{some:?}");
+    assert!(some.iter().all(|row| row.contains("write")), "{some:?}");
+}
+
+/// What was done before is as good as that of a run that came to its end.
+#[test]
+fn a_run_that_is_broken_off_marks_what_it_did_not_finish_alone() {
+    let dir = tempfile::tempdir().unwrap();
+    let duration = Nanos::from_secs(20);
+    let plan = spare_area::Plan { settings: vec![10.0, 25.0], duration, ..Default::default() };
+    let mut whole = drives::tiny(&Plan::SpareArea(plan), &dir.path().join("spare"));
+    whole.record.warnings.clear();
+    let marked = |run: &Run| {
+        let html = page(&[named(&whole, "A"), named(run, "B")], &dir.path().join("page"));
+        let rows = html.split("<h3>Average once full</h3>").nth(1).unwrap();
+        let row = |at: &str| rows.split("<tr").find(|row| row.contains(at)).unwrap().to_owned();
+        ["10 %", "25 %"].map(|at| row(at).contains(" ?</td>"))
+    };
+    let mut run = whole.clone();
+    assert_eq!(marked(&run), [false, false]);
+    run.record.status = Status::Interrupted;
+    let (recorded, planned) = (Nanos::from_secs(9), duration);
+    let cut = MethodWarning::Incomplete { recorded, planned, until_steady: false };
+    let doubt = Box::new(cut.into());
+    run.record.warnings = vec![MethodWarning::AtSpare { percent: 25.0, doubt }.into()];
+    assert_eq!(marked(&run), [false, true]);
 }
 
 #[test]

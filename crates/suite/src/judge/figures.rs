@@ -48,7 +48,7 @@ impl RunRecord {
 
     /// The record as JSON has it, and its figures beside it.
     pub fn with_figures(&self) -> WithFigures<'_> {
-        let doubts = self.doubts().map(ToString::to_string).collect();
+        let doubts = self.warnings.iter().map(ToString::to_string).collect();
         WithFigures { record: self, figures: self.figures(), doubts }
     }
 }

@@ -2,9 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Temperature};
-use writecliff_measure::{Sample, Totals};
+use writecliff_measure::Sample;
 
-use crate::method::levels::{FALL, Level, is_too_warm, median, share_of};
+use crate::method::levels::{FALL, Level, is_more_work, is_too_warm, median, share_of};
 
 /// A sequential write that began fast and then fell for good.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -65,7 +65,7 @@ impl FastPart {
     }
 
     /// The first of a write's levels, if the next is slower, and not because the drive was too
-    /// warm.
+    /// warm or NAND had to do more.
     pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
         let [fast, slow @ ..] = levels else { return None };
         if fast.too_warm {
@@ -80,28 +80,11 @@ impl FastPart {
             .sum();
         let fast_megabytes_per_second = fast.megabytes_per_second;
         let slow_megabytes_per_second = megabytes / seconds;
-        let next = slow.first()?.megabytes_per_second;
+        let next = slow.first().filter(|next| !next.more_work)?.megabytes_per_second;
         let is_fast = next < fast_megabytes_per_second && slow_megabytes_per_second.is_finite();
         let bytes = fast.bytes;
         is_fast.then_some(Self { bytes, fast_megabytes_per_second, slow_megabytes_per_second })
     }
-}
-
-/// What NAND writes for a byte in a buffer that is empty.
-const ONCE: f64 = 1.1;
-
-/// So many times more is written to NAND where erased blocks are used up.
-const MORE: f64 = 1.2;
-
-/// Whether a write got slower when NAND began to do more for it, as where parity uses the erased blocks up. A
-/// drive's own buffer takes each byte once before it is full; what comes of one that is emptied into an
-/// array with parity is not told from this.
-fn is_more_work(before: &[&&Sample], after: &[&&Sample]) -> bool {
-    let of = |samples: &[&&Sample]| {
-        Totals::of(samples.iter().map(|sample| **sample)).write_amplification()
-    };
-    let (Some(before), Some(after)) = (of(before), of(after)) else { return false };
-    before > ONCE && after > before * MORE
 }
 
 #[cfg(test)]
@@ -132,7 +115,10 @@ mod tests {
                 let tenths = amplification[usize::from(at >= 10)];
                 sample.nand_written_bytes = Some(sample.written_bytes * tenths / 10);
             }
-            FastPart::of(&samples.iter().collect::<Vec<_>>(), None).is_some()
+            let samples: Vec<_> = samples.iter().collect();
+            let of_levels = FastPart::of_levels(&levels(&samples, None));
+            assert_eq!(FastPart::of(&samples, None).is_some(), of_levels.is_some());
+            of_levels.is_some()
         };
         assert!(told([10, 10]) && told([10, 20]), "a buffer, emptied meanwhile or not");
         assert!(told([15, 15]), "those of an array's members");
@@ -194,6 +180,7 @@ mod tests {
             bytes: Bytes(gigabytes * 1_000_000_000),
             megabytes_per_second,
             too_warm: false,
+            more_work: false,
         };
         let levels = [level(40, 5000.0), level(27, 2700.0), level(63, 700.0)];
         let part = FastPart::of_levels(&levels).unwrap();

@@ -15,6 +15,10 @@ pub struct Level {
     /// ended it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub too_warm: bool,
+    /// NAND did more for each byte from its beginning on, as where parity uses up the erased blocks: the level
+    /// before it was no fast buffer.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_work: bool,
 }
 
 /// Whether the drive slowed down in a second to protect itself from heat; of one that does not tell,
@@ -25,6 +29,23 @@ pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
         Some(throttled) => throttled > 0,
         None => limit.zip(warmth).is_some_and(|(limit, warmth)| warmth >= limit),
     }
+}
+
+/// What NAND writes for a byte in a buffer that is empty.
+const ONCE: f64 = 1.1;
+
+/// So many times more is written to NAND where erased blocks are used up.
+const MORE: f64 = 1.2;
+
+/// Whether a write got slower when NAND began to do more for it, as where parity uses the erased blocks up. A
+/// drive's own buffer takes each byte once before it is full; what comes of one that is emptied into an
+/// array with parity is not told from this.
+pub(crate) fn is_more_work(before: &[&&Sample], after: &[&&Sample]) -> bool {
+    let of = |samples: &[&&Sample]| {
+        Totals::of(samples.iter().map(|sample| **sample)).write_amplification()
+    };
+    let (Some(before), Some(after)) = (of(before), of(after)) else { return false };
+    before > ONCE && after > before * MORE
 }
 
 /// Two levels differ when the lower is below this share of the higher...
@@ -53,11 +74,17 @@ pub(crate) fn levels(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Lev
     let end = [totals.written.0 as f64, totals.span.as_secs_f64()];
     // Where one speed changes into another slowly, there are levels that hardly differ in between.
     loop {
-        let levels = between(&seconds, &edges, end, warm);
+        let mut levels = between(&seconds, &edges, end, warm);
         let speed = |index: usize| levels[index].megabytes_per_second;
         match (1..levels.len()).find(|next| !differ(speed(next - 1), speed(*next))) {
             Some(alike) => drop(edges.remove(alike)),
-            None if totals.span > Nanos::ZERO => return levels,
+            None if totals.span > Nanos::ZERO => {
+                for (level, edges) in levels.iter_mut().skip(1).zip(edges.windows(3)) {
+                    let [before, own] = [&whole[edges[0]..edges[1]], &whole[edges[1]..edges[2]]];
+                    level.more_work = is_more_work(before, own);
+                }
+                return levels;
+            }
             None => return Vec::new(),
         }
     }
@@ -73,6 +100,7 @@ fn between(seconds: &[f64], edges: &[usize], end: [f64; 2], warm: Option<usize>)
         bytes: Bytes(to.round() as u64 - from.round() as u64),
         megabytes_per_second: (to - from) / (end - begin) / 1e6,
         too_warm: warm.is_some_and(|warm| warm <= *last),
+        more_work: false,
     };
     starts.zip(ends).zip(&edges[1..]).map(level).collect()
 }

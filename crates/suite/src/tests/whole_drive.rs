@@ -223,7 +223,7 @@ fn split(mut levels: Vec<Level>, samples: &[&Sample], drive: &DeviceInfo) -> Vec
         first.bytes = Bytes(first.bytes.0.saturating_sub(part.bytes.0));
         first.megabytes_per_second = megabytes(first.bytes.0) / seconds;
         let (bytes, megabytes_per_second) = (part.bytes, part.fast_megabytes_per_second);
-        levels.insert(0, Level { bytes, megabytes_per_second, too_warm: false });
+        levels.insert(0, Level { bytes, megabytes_per_second, too_warm: false, more_work: false });
     }
     levels
 }

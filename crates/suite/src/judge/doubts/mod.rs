@@ -18,7 +18,7 @@ use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::unit::Unit;
 use crate::record::warning::{DriveWarning, HostWarning, JobWarning, MethodWarning, Warning};
-use crate::tests::{consistency, spare_area};
+use crate::tests::consistency;
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -69,34 +69,6 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
     ];
     all.extend(found.into_iter().flatten());
     all
-}
-
-impl RunRecord {
-    /// Why its figures are to be doubted. That no cliff came is no doubt where there was time for one: a drive
-    /// that was written full once more has no spare area left that it has not used.
-    pub fn doubts(&self) -> impl Iterator<Item = &Warning> {
-        self.warnings.iter().filter(|warning| match warning {
-            Warning::Method(MethodWarning::NoCliff) => {
-                !had_time_for_a_cliff(self, consistency::TORTURE)
-            }
-            Warning::Method(MethodWarning::AtSpare { percent, doubt })
-                if **doubt == Warning::Method(MethodWarning::NoCliff) =>
-            {
-                !had_time_for_a_cliff(self, &spare_area::torture_phase(*percent))
-            }
-            _ => true,
-        })
-    }
-}
-
-fn had_time_for_a_cliff(record: &RunRecord, phase: &str) -> bool {
-    let written = |phase: &Phase| {
-        let (before, after) = (phase.before.host_written?, phase.after.host_written?);
-        Some(after.0.saturating_sub(before.0))
-    };
-    let phase = record.phases.iter().find(|one| one.name == phase);
-    let written = phase.and_then(written).unwrap_or_default();
-    record.drive.rotational || written >= record.drive.capacity.0
 }
 
 /// The settings of spare area that a run came to, each once; of most tests there is none.

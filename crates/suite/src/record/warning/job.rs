@@ -128,14 +128,14 @@ pub enum JobWarning {
     /// The first jobs read a drive that holds nothing.
     #[error(
         "Jobs read what was never written, which is faster on many drives than reading data. \
-         `prepare = \"fill\"` in the plan, or a job that writes it before them, gives them some."
+         A job that writes it before them, or in a plan `prepare = \"fill\"`, gives them some."
     )]
     ReadsNothing,
     /// A job read where little had been written.
     #[error(
         "Job '{job}' reads from {size}, of which the jobs before it wrote {written} at most: the rest was never \
-         written, which is faster on many drives to read than data. `prepare = \"fill\"` in the plan, or jobs \
-         that write all of it, give it some."
+         written, which is faster on many drives to read than data. Jobs that write all of it, or in a plan \
+         `prepare = \"fill\"`, give it some."
     )]
     ReadsLittle {
         /// The job.

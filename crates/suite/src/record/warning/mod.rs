@@ -25,7 +25,7 @@ pub use method::{Filled, MethodWarning, WindowState};
 pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
 
-use crate::record::figure::{Figure, Stage};
+use crate::record::figure::Stage;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -85,14 +85,14 @@ impl Warning {
         }
     }
 
-    /// Whether this figure of the run that it is told of is in doubt by it.
-    pub fn is_about(&self, figure: &Figure) -> bool {
-        match (self, &figure.of) {
-            (Self::Method(doubt), Some(of)) if doubt.part().is_some_and(|part| part != *of) => {
-                false
-            }
-            _ => self.is_of(figure.stage),
-        }
+    /// Whether what the drive gave at this stage in this part of the test is in doubt by it; `None` is a figure of
+    /// all parts.
+    pub fn is_about(&self, stage: Stage, part: Option<&str>) -> bool {
+        let is_of_another = match (self, part) {
+            (Self::Method(doubt), Some(part)) => doubt.part().is_some_and(|own| own != part),
+            _ => false,
+        };
+        !is_of_another && self.is_of(stage)
     }
 
     /// Whether it says that the drive does not keep what is written to it: no figure matters then.

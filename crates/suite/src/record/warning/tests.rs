@@ -192,17 +192,17 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
         };
         assert_eq!(stages(&doubt), expected, "{doubt}");
     }
-    let figure = |of: &str, stage| Figure { stage, ..Figure::iops("fresh", 9.0).of(of) };
     let fell = Warning::from(MethodWarning::CliffAtOnce { seconds: 1, fresh: 9.0 });
     let fell = fell.at_spare(Some(25.0));
     let are_about = [
-        (fell.clone(), figure("25 % spare", Fresh), true),
-        (fell.clone(), figure("25 % spare", Later), false),
-        (fell, figure("10 % spare", Fresh), false),
-        (DriveWarning::FileNotDrive.into(), figure("10 % spare", Fill), true),
+        (fell.clone(), Fresh, Some("25 % spare"), true),
+        (fell.clone(), Later, Some("25 % spare"), false),
+        (fell.clone(), Fresh, Some("10 % spare"), false),
+        (fell, Fresh, None, true),
+        (DriveWarning::FileNotDrive.into(), Fill, Some("10 % spare"), true),
     ];
-    for (doubt, figure, expected) in are_about {
-        assert_eq!(doubt.is_about(&figure), expected, "{doubt} {figure:?}");
+    for (doubt, stage, part, expected) in are_about {
+        assert_eq!(doubt.is_about(stage, part), expected, "{doubt} {stage:?} {part:?}");
     }
 }
 

@@ -80,8 +80,11 @@ pub(crate) fn conclude_phases(
     if let Some(first) = fell_from {
         warnings.push(Warning::Method(MethodWarning::FreshFell { first, fresh: fresh_iops }));
     } else if has_not_fallen && is_long {
-        let doubt = not_fresh(&fill, &torture).unwrap_or(MethodWarning::NoCliff);
-        warnings.push(Warning::Method(doubt));
+        // A drive that was written full once more has no spare area left that it has not used.
+        let may_come = whole.written < drive.capacity;
+        let no_cliff = may_come.then_some(MethodWarning::NoCliff);
+        let doubt = not_fresh(&fill, &torture).or(no_cliff);
+        warnings.extend(doubt.map(Warning::Method));
     }
     if !is_long {
         let seconds = iops.len() as u32;
