@@ -1,7 +1,10 @@
-//! The simulated drive's own speed, one I/O after the other at a queue depth of 32.
+//! The simulated drive's own speed, one I/O after the other at a queue depth of 32, beside that of a bare map.
+
+mod bare;
 
 use std::ops::ControlFlow;
 
+use bare::BareMap;
 use divan::Bencher;
 use divan::counter::ItemsCount;
 use rand_core::{Rng, SeedableRng};
@@ -75,6 +78,23 @@ fn random_writes_in_steady_state(bencher: Bencher<'_, '_>, name: &str) {
     bencher
         .counter(ItemsCount::new(IOS))
         .bench_local(|| perform(&mut ssd, IOS, || Io::write(offset(), PAGE)));
+}
+
+/// What the former cannot be quicker than.
+#[divan::bench(sample_count = 10, sample_size = 1)]
+fn random_writes_of_a_bare_map(bencher: Bencher<'_, '_>) {
+    let pages = 250_059_350_016 / PAGE.0;
+    let mut map = BareMap::filled(pages as usize);
+    let mut random = Xoshiro256PlusPlus::seed_from_u64(1);
+    let mut write = |count: u64| {
+        let mut ahead = [0; 64];
+        for _ in 0..count / 64 {
+            ahead.fill_with(|| (random.next_u64() % pages) as usize);
+            ahead.into_iter().for_each(|page| map.write(page));
+        }
+    };
+    write(pages / 2);
+    bencher.counter(ItemsCount::new(IOS)).bench_local(|| write(IOS));
 }
 
 #[divan::bench(args = DRIVES, sample_count = 10, sample_size = 1)]
