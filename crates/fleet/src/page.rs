@@ -40,25 +40,43 @@ fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
         .collect();
     if let [(first, _), others @ ..] = services {
         for (part, (variant, _)) in variants[1..].iter_mut().zip(others) {
-            let is_same = variant.fleet.load == first.fleet.load;
-            part.doubts.extend((!is_same).then(|| of_all(other_load(&first.name))));
+            part.doubts.extend(unlike(&variant.fleet, &first.fleet, &first.name).map(of_all));
         }
     }
     FleetPage {
         title: fleet.title.clone().unwrap_or_else(|| "A fleet of simulated drives".to_owned()),
         lead: lead(services),
         headline: headline(services, &variants),
-        limit_ns: fleet.limit.0,
+        limit_ns: limit(services),
         variants,
     }
 }
 
-/// What the drives of a variant cannot be judged by.
-fn other_load(than: &str) -> String {
-    format!(
-        "Another load than that of '{than}' is asked of it: what is better or worse here may be the load's, and \
-         not the drives'."
-    )
+/// What is late, if that is the same for all.
+fn limit(services: &[(&Variant, Service)]) -> Option<u64> {
+    let mut limits = services.iter().map(|(variant, _)| variant.fleet.limit.0);
+    let first = limits.next()?;
+    limits.all(|other| other == first).then_some(first)
+}
+
+/// Why the drives of a variant cannot be judged beside those of the one that is called `than`, if so.
+fn unlike(this: &Fleet, other: &Fleet, than: &str) -> Option<String> {
+    let time = |time: Nanos| seconds(time.as_secs_f64());
+    let times = |fleet: &Fleet| {
+        format!("{} after a warm_up of {}", time(fleet.duration), time(fleet.warm_up))
+    };
+    let what = if this.load != other.load {
+        format!("Another load than that of '{than}' is asked of it")
+    } else if this.limit != other.limit {
+        format!("Late is what takes more than {}, and with '{than}' {}", this.limit, other.limit)
+    } else if times(this) != times(other) {
+        format!("It is counted for {}, and '{than}' for {}", times(this), times(other))
+    } else {
+        return None;
+    };
+    Some(format!(
+        "{what}: what is better or worse here may come from that, and not from the drives."
+    ))
 }
 
 /// How many drives, and what is asked of them.
@@ -465,6 +483,31 @@ mod tests {
         }
         let begins = doubts(&[90, 30, 20, 20, 20, 20]);
         assert!(begins[0].contains("had not come to rest"), "{begins:?}");
+    }
+
+    #[test]
+    fn variants_that_were_not_asked_or_counted_alike_are_not_compared() {
+        let calm = &[5, 5, 5][..];
+        let (first, _) = service("a", calm);
+        let told = |change: &dyn Fn(&mut Fleet)| {
+            let (mut other, service) = service("b", calm);
+            change(&mut other.fleet);
+            let all = [(&first, service.clone()), (&other, service)];
+            let page = page(&first.fleet, &all);
+            let doubts = page.variants[1].doubts.iter().map(|doubt| doubt.text.clone());
+            (doubts.collect::<Vec<_>>().join(" "), page.headline, page.limit_ns)
+        };
+        let limit = first.fleet.limit.0;
+        assert_eq!(told(&|_| {}).0, "");
+        assert_eq!(told(&|_| {}).2, Some(limit));
+        let (doubt, headline, shown) = told(&|fleet| fleet.limit = Nanos::from_secs(1));
+        assert!(doubt.starts_with("Late is what takes more than 1.00 s, and with 'a' "), "{doubt}");
+        assert!(headline.contains("In doubt, and not compared: 'b'"), "{headline}");
+        assert_eq!(shown, None);
+        let (doubt, ..) = told(&|fleet| fleet.duration = Nanos(fleet.duration.0 / 2));
+        assert!(doubt.starts_with("It is counted for "), "{doubt}");
+        let (doubt, ..) = told(&|fleet| fleet.load.read_percent = 1);
+        assert!(doubt.starts_with("Another load than that of 'a'"), "{doubt}");
     }
 
     #[test]

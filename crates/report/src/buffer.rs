@@ -11,6 +11,10 @@ use crate::subject::Subject;
 pub(crate) const NONE_TOLD: &str = "its speed takes no step down by a quarter for good after the first two seconds, \
                                     which is how the end of a fast buffer is told";
 
+/// The same where it fell for another reason.
+pub(crate) const MORE_WORK: &str = "its speed falls where NAND begins to do more for each byte, as where parity uses the \
+                                    erased blocks up, which is not how a fast buffer ends";
+
 /// What a sequential write showed, if any test of the drive found where it fell.
 pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
     found(subject).map(|(_, part)| part)

@@ -179,13 +179,10 @@ impl Run {
     }
 
     /// Whether a figure of this part of its test is in doubt that the drive gave at this stage, in this run or in a
-    /// repeat of it.
+    /// repeat of it. Of a run that was broken off its doubts tell which are.
     pub(crate) fn is_doubtful_at(&self, stage: Stage, part: Option<&str>) -> bool {
-        let tells_by_doubts = matches!(self.record.plan, Plan::Consistency(_) | Plan::SpareArea(_));
-        let is_broken_off = !tells_by_doubts && self.and_repeats().any(|run| !run.is_complete());
         let mut doubts = self.and_repeats().flat_map(|run| &run.record.warnings);
-        let is_short = || self.of_repeats().is_some();
-        is_broken_off || is_short() || doubts.any(|doubt| doubt.is_about(stage, part))
+        self.of_repeats().is_some() || doubts.any(|doubt| doubt.is_about(stage, part))
     }
 
     /// Whether these random writes would have used up any spare area; a disk has none.

@@ -4,7 +4,9 @@ use std::path::{Component, Path, PathBuf};
 
 use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_measure::RunDirectory;
-use writecliff_suite::{DriveIdentity, Label, Results, ResultsError, Stage};
+use writecliff_suite::{
+    DriveIdentity, Label, Results, ResultsError, Stage, consistency, spare_area,
+};
 
 use crate::run::Run;
 
@@ -169,8 +171,14 @@ impl Subject {
 
     /// Whether any of what it did in a test is in doubt.
     pub(crate) fn is_doubtful(&self, test: &str) -> bool {
-        let stages = [Stage::Fill, Stage::Fresh, Stage::Later];
-        stages.into_iter().any(|stage| self.is_doubtful_at(stage, test))
+        let stages: &[Stage] = match test {
+            consistency::Plan::NAME | spare_area::Plan::NAME => {
+                &[Stage::Fill, Stage::Fresh, Stage::Later]
+            }
+            // Of what they give all is of the end.
+            _ => &[Stage::Later],
+        };
+        stages.iter().any(|stage| self.is_doubtful_at(*stage, test))
     }
 
     /// Whether what it did there at one stage is, in all parts of the test: doubts about others are none about

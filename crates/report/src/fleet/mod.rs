@@ -25,8 +25,8 @@ pub struct FleetPage {
     pub lead: String,
     /// What it comes to, in a sentence; empty where that cannot be said.
     pub headline: String,
-    /// Late is what takes longer, in nanoseconds.
-    pub limit_ns: u64,
+    /// Late is what takes longer, in nanoseconds; `None` if that is not the same for all variants.
+    pub limit_ns: Option<u64>,
     /// Side by side.
     pub variants: Vec<FleetPart>,
 }
@@ -230,7 +230,10 @@ fn sections(fleet: &FleetPage) -> Vec<Section> {
         tables,
         listings: Vec::new(),
     };
-    let limit = number::latency(fleet.limit_ns);
+    let late = match fleet.limit_ns {
+        Some(limit) => format!("requests above {}", number::latency(limit)),
+        None => "late requests".to_owned(),
+    };
     let all = [
         section(
             "requests",
@@ -243,7 +246,7 @@ fn sections(fleet: &FleetPage) -> Vec<Section> {
             "drives",
             "Which drives",
             format!(
-                "Whose are the requests above {limit}? A request counts for the drive whose answer it \
+                "Whose are the {late}? A request counts for the drive whose answer it \
                  waited for last; one for which further drives were asked, for a drive that was asked at \
                  first and had not answered."
             ),

@@ -26,13 +26,13 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
     let shares = fleet.variants.iter().flat_map(|part| &part.longer).map(|point| point.1);
     let least = shares.filter(|share| *share > 0.0).fold(100.0, f64::min).max(SHARE_MIN);
     let y = Axis::decades("requests that take longer, %", (least, 100.0), false, share);
-    let limit = Mark::Upright { at: fleet.limit_ns as f64, label: "limit".to_owned() };
+    let limit = |at: u64| Mark::Upright { at: at as f64, label: "limit".to_owned() };
     let shown = |points: &[(f64, f64)]| -> Vec<(f64, f64)> {
         points.iter().copied().filter(|point| point.0 > 0.0 && point.1 >= SHARE_MIN).collect()
     };
     let mut tail =
         picture(fleet, "tail", "Requests that take longer", (x, y), |part| shown(&part.longer));
-    tail.marks.push(limit);
+    tail.marks.extend(fleet.limit_ns.map(limit));
     let text = "The lower and the farther left, the better: at 0.1 % a line shows the time that one in \
                 a thousand requests exceeds.";
     let mut views = vec![View::common("Requests that take longer", text, tail)];
@@ -116,6 +116,7 @@ fn picture(
 }
 
 fn finish(picture: &mut Picture, fleet: &FleetPage) {
-    picture.conditions = format!("simulated fleet, late above {}", number::latency(fleet.limit_ns));
+    let late = fleet.limit_ns.map(|limit| format!(", late above {}", number::latency(limit)));
+    picture.conditions = format!("simulated fleet{}", late.unwrap_or_default());
     picture.alt = format!("{}. {}", picture.title, values(picture));
 }

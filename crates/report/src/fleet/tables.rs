@@ -60,7 +60,7 @@ fn kinds(part: &FleetPart) -> Table {
         Row::new(&kind.drive, values, "")
     };
     let names =
-        ["drives", "requests", "late requests", "write amplification", "endurance", "a year"];
+        ["drives", "of requests", "of late ones", "write amplification", "endurance", "a year"];
     let rows = part.kinds.iter().map(row).collect();
     table(&titled("Kinds of drives", part), &names, rows)
 }
@@ -76,7 +76,7 @@ fn slowest(part: &FleetPart) -> Table {
         ];
         Row::new(&drive.place, values, "")
     };
-    let names = ["drive", "full", "overwritten", "late requests", "of all"];
+    let names = ["drive", "full", "overwritten", "late requests", "of late ones"];
     let rows = part.slowest.iter().map(row).collect();
     table(&titled("Drives that most late requests waited for", part), &names, rows)
 }

@@ -82,7 +82,7 @@ fn none_found(outcome: &Outcome) -> String {
     };
     format!(
         "No end of a fast buffer is told{written}, since {}: nothing of one can be told to come back.",
-        buffer::NONE_TOLD
+        if outcome.more_work { buffer::MORE_WORK } else { buffer::NONE_TOLD }
     )
 }
 
@@ -211,6 +211,7 @@ mod tests {
     #[test]
     fn a_longer_rest_that_gives_less_back_is_not_told_as_what_the_rest_gave() {
         let outcome = |shares: &[u64]| Outcome {
+            more_work: false,
             buffer: Some(FastPart {
                 bytes: Bytes(100),
                 fast_megabytes_per_second: 500.0,

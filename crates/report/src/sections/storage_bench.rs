@@ -16,7 +16,7 @@ type Fact = (&'static str, fn(&Served) -> Option<String>, &'static str);
 
 /// What was done, below the figures.
 const AMOUNTS: &[Fact] = &[
-    ("Operations", |s| Some(number::thousands(s.all.operations as f64)), "done"),
+    ("Operations", |s| Some(operations(s)), "done"),
     (
         "Trims and flushes",
         |s| match s.all.operations - s.reads.operations - s.writes.operations {
@@ -28,6 +28,14 @@ const AMOUNTS: &[Fact] = &[
     ("Read", |s| Some(s.reads.bytes.to_string()), ""),
     ("Written", |s| Some(s.writes.bytes.to_string()), ""),
 ];
+
+fn operations(served: &Served) -> String {
+    let done = number::thousands(served.all.operations as f64);
+    match served.in_part_of {
+        Some(whole) => format!("{done} of {}", number::thousands(whole as f64)),
+        None => done,
+    }
+}
 
 /// What drives are ranked by.
 struct Ranking {
@@ -109,13 +117,27 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         let (mean, deviation) =
             (number::latency(service.mean_ns), number::latency(service.deviation_ns));
         let synthetic = if served.synthetic { " (synthetic)" } else { "" };
-        let trace = &served.trace;
+        let (trace, how) = (&served.trace, how(served));
+        let at = if how.is_empty() { " at " } else { ": " };
         format!(
-            "{trace}{synthetic} at {rate}, average service time {mean}, standard deviation {deviation}"
+            "{trace}{synthetic}{how}{at}{rate}, average service time {mean}, standard deviation {deviation}"
         )
     };
     let all: Vec<String> = outcome.traces.iter().map(in_words).collect();
     (!all.is_empty()).then(|| format!("Application traces: {}.", all.join("; ")))
+}
+
+/// What of a trace was done, and by which clock, where that is not all of it as fast as it allows.
+fn how(served: &Served) -> String {
+    let part = served.in_part_of.map(|whole| {
+        let [done, whole] = [served.all.operations, whole].map(|n| number::thousands(n as f64));
+        format!(", the first {done} of its {whole} operations")
+    });
+    let clock = served.speed.map(|speed| match speed {
+        1.0 => ", by its own clock".to_owned(),
+        times => format!(", at {times} times its own clock"),
+    });
+    [part, clock].into_iter().flatten().collect()
 }
 
 /// A trace that some of the drives did: only what has its identity can be compared.

@@ -37,9 +37,12 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let mean = rate(fill.megabytes_per_second);
     let Some(buffer) = fill.fast_buffer() else {
         let was_too_warm = fill.levels.first().is_some_and(|level| level.too_warm);
-        let buffer = match was_too_warm && fill.levels.len() > 1 {
-            true => "it became too warm, so that nobody knows whether it has a fast buffer",
-            false => buffer::NONE_TOLD,
+        let buffer = match fill.levels.get(1) {
+            Some(_) if was_too_warm => {
+                "it became too warm, so that nobody knows whether it has a fast buffer"
+            }
+            Some(next) if next.more_work => buffer::MORE_WORK,
+            _ => buffer::NONE_TOLD,
         };
         let slope = fill.ends.filter(|[first, last]| *last < SLOPE * first);
         let slope = slope.map(|[first, last]| {

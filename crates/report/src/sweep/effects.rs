@@ -1,6 +1,6 @@
 //! Main effects: one picture for each key and figure.
 
-use super::{KeyValues, SweepFigure, SweepKey, SweepTable};
+use super::{KeyValues, SweepFigure, SweepKey, SweepTable, conditions};
 use crate::picture::{Axis, BLUE, NEUTRAL, Picture, Points, Range, short};
 use crate::section::{Panel, Place, View, slug};
 use crate::{finish, number};
@@ -40,8 +40,9 @@ fn picture(figure: &SweepFigure, key: &SweepKey) -> Option<Picture> {
         KeyValues::Numbers(values, unit) => over_numbers(figure, key, values, unit, id, title),
         KeyValues::Names(_) => over_names(figure, key, id, title),
     };
-    "simulated".clone_into(&mut picture.conditions);
-    picture.alt = format!("{}. {}", picture.title, finish::values(&picture));
+    picture.conditions = conditions(&[figure]);
+    picture.alt =
+        format!("{} ({}). {}", picture.title, picture.conditions, finish::values(&picture));
     Some(picture)
 }
 

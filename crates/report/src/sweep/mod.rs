@@ -224,6 +224,19 @@ impl SweepKey {
     }
 }
 
+/// What stands below each picture: simulated, and how many of its points are in doubt by any of these figures.
+fn conditions(figures: &[&SweepFigure]) -> String {
+    let points = figures.iter().map(|figure| figure.values.len()).min().unwrap_or_default();
+    let has_all = |at: &usize| figures.iter().all(|figure| figure.values[*at].is_some());
+    let is_doubted = |at: &usize| figures.iter().any(|figure| figure.in_doubt[*at]);
+    let shown: Vec<usize> = (0..points).filter(has_all).collect();
+    match shown.iter().filter(|at| is_doubted(at)).count() {
+        0 => "simulated".to_owned(),
+        all if all == shown.len() => "simulated, all points in doubt".to_owned(),
+        some => format!("simulated, {some} of {} points in doubt", shown.len()),
+    }
+}
+
 impl SweepFigure {
     /// Its mean over these points; `None` if none of them has it.
     fn mean(&self, points: &[usize]) -> Option<f64> {

@@ -39,18 +39,22 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
     let names = keys.chain(sweep.figures.iter().map(|figure| figure.name.clone()));
     let columns = names.map(|name| Column { of: Place::default(), name }).collect();
     let row = |point: &usize| {
-        let keys = sweep.keys.iter().map(|key| key.word(*point));
+        let keys = sweep.keys.iter().map(|key| Cell::from(key.word(*point)));
         let figures = sweep.figures.iter().map(|figure| {
-            figure.values[*point].map_or_else(String::new, |value| figure.words(value))
+            let value = figure.values[*point];
+            let words = value.map_or_else(String::new, |value| figure.words(value));
+            Cell { in_doubt: figure.in_doubt[*point], ..Cell::new(words, value) }
         });
         let place = sure.iter().position(|other| other == point);
         let place =
             place.map_or_else(|| "in doubt".to_owned(), |place| format!("{}.", places[place]));
-        Row::new(&place, keys.chain(figures).collect(), "")
+        Row { values: keys.chain(figures).collect(), ..Row::new(&place, Vec::new(), "") }
     };
     let rows = points.iter().take(BEST).map(row).collect();
     let text = "What differs by less than single runs tell (5 %) shares a place; what is in doubt has none.";
-    Table::new(&format!("The best by {}", figure.name), text, columns, rows)
+    let mut table = Table::new(&format!("The best by {}", figure.name), text, columns, rows);
+    table.mark_doubts(Marks::Always);
+    table
 }
 
 /// The places of values that are in order: what is not told apart from the best of a place shares it.
@@ -131,5 +135,8 @@ mod tests {
         let rows = best(&sweep, &figure).rows;
         let told: Vec<&str> = rows.iter().map(|row| row.name.as_str()).collect();
         assert_eq!(told, ["in doubt", "1.", "2."]);
+        let cells: Vec<&str> = rows.iter().map(|row| row.values[0].text.as_str()).collect();
+        assert_eq!(cells, ["9.00 IOPS ?", "5.00 IOPS", "3.00 IOPS"]);
+        assert_eq!(super::super::conditions(&[&figure]), "simulated, 1 of 3 points in doubt");
     }
 }

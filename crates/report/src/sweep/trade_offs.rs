@@ -2,7 +2,7 @@
 
 use writecliff_suite::Good;
 
-use super::{SweepFigure, SweepTable};
+use super::{SweepFigure, SweepTable, conditions};
 use crate::finish::values;
 use crate::picture::{Axis, NEUTRAL, ORANGE, Picture, Points};
 use crate::section::{View, slug};
@@ -41,8 +41,8 @@ fn view(first: &SweepFigure, other: &SweepFigure) -> Option<View> {
         traces.push(Points::line("not beaten", ORANGE, front));
     }
     let mut picture = Picture::new(id, title.clone(), x, y, traces);
-    "simulated".clone_into(&mut picture.conditions);
-    picture.alt = format!("{}. {}", picture.title, values(&picture));
+    picture.conditions = conditions(&[first, other]);
+    picture.alt = format!("{} ({}). {}", picture.title, picture.conditions, values(&picture));
     Some(View::common(&title, "", picture))
 }
 

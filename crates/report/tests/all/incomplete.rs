@@ -123,6 +123,36 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
     }
 }
 
+/// What is in doubt by none of the run's doubts is what it would have been.
+#[test]
+fn a_test_that_is_broken_off_doubts_every_figure_that_is_another_than_in_the_end() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut kept = 0;
+    for test in TESTS {
+        let plan = (test.plan)().quick();
+        let whole = broken_off(&plan, &dir.path().join(test.name), usize::MAX);
+        let whole = whole.record.figures();
+        for told in [3, 6, 12, 25, 50] {
+            let name = format!("{}-{told}", test.name);
+            let run = broken_off(&plan, &dir.path().join(&name), told).record;
+            for figure in run.figures().iter().filter(|_| run.status != Status::Complete) {
+                let part = figure.of.as_deref();
+                if run.warnings.iter().any(|doubt| doubt.is_about(figure.stage, part)) {
+                    continue;
+                }
+                kept += 1;
+                let of_whole = whole.iter().find(|other| other.name == figure.name);
+                assert_eq!(
+                    of_whole.map(|other| other.value),
+                    Some(figure.value),
+                    "{name}: {figure:?}"
+                );
+            }
+        }
+    }
+    assert!(kept > 30, "{kept}: what came to its end is in no doubt");
+}
+
 #[test]
 fn a_failed_run_names_its_error_and_a_suite_how_much_of_it_ran() {
     let dir = tempfile::tempdir().unwrap();

@@ -63,9 +63,13 @@ impl RunRecord {
         warnings.retain(|warning| {
             !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
         });
-        let is_told =
+        let is_incomplete =
             |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::Incomplete { .. }));
-        if outcome.is_some()
+        let is_told = |doubt: &Warning| match doubt {
+            Warning::Method(MethodWarning::AtSpare { doubt, .. }) => is_incomplete(doubt),
+            other => is_incomplete(other),
+        };
+        if let Some(outcome) = &outcome
             && !warnings.iter().any(is_told)
             && let Some((phase, lasted)) = broken_off(self, recording)
         {
@@ -81,7 +85,12 @@ impl RunRecord {
                 // It has no figures that could be doubted.
                 Some(of_it) => *of_it = Some(lasted),
                 None => {
-                    warnings.push(Warning::Method(MethodWarning::BrokenOff { phase, lasted }));
+                    let spare = self.plan.spare_of(&phase);
+                    let mut figures = outcome.figures().into_iter();
+                    let has_part = figures.any(|figure| figure.of.as_ref() == Some(&phase));
+                    let doubt = MethodWarning::BrokenOff { phase, lasted, has_part };
+                    let doubt = Warning::Method(doubt);
+                    warnings.push(doubt.at_spare(spare));
                 }
             }
         }

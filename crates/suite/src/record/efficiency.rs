@@ -41,7 +41,9 @@ impl Efficiency {
         let of_phase = |sample: &&Sample| span.contains(&sample.start_ns);
         let samples: Vec<&Sample> = recording.samples.iter().filter(of_phase).collect();
         let (joules, seconds) = drawn(&samples)?;
-        let working = samples.iter().filter(|sample| sample.ios() > 0).count();
+        // Trims and flushes move nothing, and mostly take no power in a model.
+        let moves = |sample: &&&Sample| sample.read_bytes + sample.written_bytes > 0;
+        let working = samples.iter().filter(moves).count();
         if joules <= 0.0 || (working as f64) < WORKING_MIN * samples.len() as f64 {
             return None;
         }

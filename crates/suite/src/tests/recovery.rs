@@ -175,6 +175,9 @@ pub struct Outcome {
     /// What was written before the first rest. Unknown of older runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exhausted: Option<Bytes>,
+    /// That the speed fell where NAND had to do more for each byte, which is no buffer's end.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub more_work: bool,
     /// In the order of the plan.
     pub bursts: Vec<Burst>,
 }
@@ -248,7 +251,8 @@ fn conclude(
     }
     let span = Some(plan.used(drive.capacity));
     let exhausted = Some(Totals::of(exhaust).written);
-    (Some(Outcome { buffer, span, exhausted, bursts }), warnings)
+    let more_work = found.get(1).is_some_and(|level| level.more_work);
+    (Some(Outcome { buffer, span, exhausted, more_work, bursts }), warnings)
 }
 
 /// What a burst's seconds tell, in bytes each.

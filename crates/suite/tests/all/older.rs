@@ -125,6 +125,7 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
                     "whole_dirty",
                     "whole_after_trim",
                     "fell_from_iops",
+                    "in_part_of",
                 ] {
                     fields.remove(added);
                 }

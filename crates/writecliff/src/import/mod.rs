@@ -108,7 +108,10 @@ pub fn import_fio(json: &Path, known: &Imported, out: &Path) -> Result<RunRecord
     }
     let Asked { plan, beside } = Asked::of(&output).map_err(not_fio)?;
     let jobs = Job::all(&output, json)?;
-    let figures: Vec<JobFigures> = jobs.iter().filter_map(Job::figures).collect();
+    let held = |job: &Job<'_>| plan.held(&job.output.jobname);
+    let figures =
+        jobs.iter().filter_map(|job| Some(JobFigures { held: held(job), ..job.figures()? }));
+    let figures: Vec<JobFigures> = figures.collect();
     if figures.is_empty() {
         return Err(not_fio("no job did any I/O".to_owned()));
     }

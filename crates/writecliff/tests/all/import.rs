@@ -139,6 +139,21 @@ fn the_plan_is_that_of_the_job_file() {
     assert_eq!(record.plan.asked(), plan.asked());
 }
 
+#[test]
+fn a_job_that_was_held_back_says_by_what() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut output = output();
+    output["jobs"][0]["job options"]["rw"] = "randread".into();
+    output["jobs"][0]["job options"]["rate_iops"] = "200".into();
+    let both = ["jobs"; 2].into_iter().zip([1, 2]);
+    both.for_each(|(jobs, at)| output[jobs][at]["job options"]["thinktime"] = "10000".into());
+    let record = import(dir.path(), &output).unwrap();
+    let held: Vec<Option<&str>> =
+        outcome(&record).jobs.iter().map(|job| job.held.as_deref()).collect();
+    let rests = Some("with 10.0 ms of rest after each");
+    assert_eq!(held, [Some("200 IOPS asked for"), rests, rests]);
+}
+
 /// fio takes `[/dev/sda]` for the drive if nothing else names one; a run here has no more than one.
 #[test]
 fn jobs_that_are_called_after_drives_are_imported() {

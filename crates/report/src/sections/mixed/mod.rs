@@ -85,7 +85,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             let busy = outcome.jobs.iter().map(|job| job.seconds).fold(0.0, f64::max);
             let busy = number::seconds(busy);
             format!(
-                "As a block device, {}, over the {busy} in which anything was asked for, each second of them whole",
+                "As a block device, {}, each over the seconds in which it was asked for, which count whole and are {busy} together",
                 served::speed(served)
             )
         }

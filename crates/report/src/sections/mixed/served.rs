@@ -60,7 +60,7 @@ pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) ->
         (
             "with I/O",
             |answer, _| with_io(answer),
-            "of the time that it was served: rates are over this; a second in which anything was asked for counts whole",
+            "of the time that it was served; the rates of reads, writes, trims and flushes are over the seconds in which there were any, which count whole",
         ),
         ("write amplification", |answer, _| amplification(answer), "while it was served"),
         (

@@ -409,6 +409,9 @@ pub enum MethodWarning {
         phase: String,
         /// What was recorded of it.
         lasted: Nanos,
+        /// Whether figures are of this part alone, as [`Figure::of`](crate::Figure::of) has it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        has_part: bool,
     },
     /// The run ended before its planned duration.
     #[error(
@@ -493,10 +496,13 @@ impl MethodWarning {
             }
             // Fresh is what the first ten seconds are.
             Self::TooShort { seconds, .. } if *seconds >= 10 => stage == Stage::Later,
-            Self::NoCliff | Self::Incomplete { .. } | Self::TooShort { .. } => stage != Stage::Fill,
+            Self::NoCliff
+            | Self::Incomplete { .. }
+            | Self::BrokenOff { .. }
+            | Self::TooShort { .. } => stage != Stage::Fill,
             Self::AtSpare { doubt, .. } => doubt.is_of(stage),
-            // Of what it would bring there is no figure.
-            Self::NoTrim => false,
+            // There is no figure of what TRIM would bring, or of a part that is missing.
+            Self::NoTrim | Self::Ended { .. } | Self::NoRandomWrites { .. } => false,
             _ => true,
         }
     }
@@ -506,6 +512,7 @@ impl MethodWarning {
         match self {
             Self::AtSpare { percent, .. } => Some(at_spare(*percent)),
             Self::WithinBuffer { part, .. } => part.clone(),
+            Self::BrokenOff { phase, has_part: true, .. } => Some(phase.clone()),
             _ => None,
         }
     }

@@ -186,8 +186,8 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
             "not-fresh" => &[Fill, Fresh],
             "cliff-at-once" | "fresh-fell" => &[Fresh],
             "not-steady" | "not-steady-within" | "too-few-writes" | "too-short" => &[Later],
-            "no-trim" => &[],
-            "no-cliff" | "incomplete" | "at-spare" => &[Fresh, Later],
+            "no-trim" | "ended" | "no-random-writes" => &[],
+            "no-cliff" | "incomplete" | "broken-off" | "at-spare" => &[Fresh, Later],
             _ => &[Fill, Fresh, Later],
         };
         assert_eq!(stages(&doubt), expected, "{doubt}");

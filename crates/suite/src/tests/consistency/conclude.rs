@@ -154,7 +154,8 @@ fn fell_from(iops: &[f64], fresh: f64) -> Option<f64> {
     iops.first().copied().filter(|first| fresh < FALL * first)
 }
 
-/// The last five rounds of a torture that goes on until they are steady, and that they are not.
+/// The last five rounds of a torture that goes on until they are steady, and that they are not; without what comes
+/// before the cliff, where it was broken off so soon.
 fn last_rounds(
     plan: &Plan,
     rounds: &Rounds,
@@ -168,7 +169,7 @@ fn last_rounds(
         range: last.window.range * 100.0,
         percent: last.window.rise * 100.0,
     };
-    (last.from, (!last.window.is_steady()).then(unsteady))
+    (last.from.max(cliff.unwrap_or(0)), (!last.window.is_steady()).then(unsteady))
 }
 
 /// The last seconds of a torture that ends with its duration, and that they are not steady. What comes before

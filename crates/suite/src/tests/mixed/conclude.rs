@@ -16,6 +16,11 @@ use crate::record::rate::{LatencyFigures, iops_of};
 use crate::record::warning::{JobWarning, MethodWarning, Warning};
 
 impl Plan {
+    /// [`JobFigures::held`] of the job of this name, whoever did it.
+    pub fn held(&self, job: &str) -> Option<String> {
+        held(self.jobs.iter().find(|planned| planned.name == job)?.pace)
+    }
+
     /// Whether so much was recorded that no job that has a time was cut short.
     pub(crate) fn is_whole(&self, recorded: Nanos) -> bool {
         let timed = self.jobs.iter().filter(|job| job.time_based && job.steady.is_none());
@@ -43,7 +48,8 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
         let last = time_of(&series_of_job(job), recording, from);
         match last.map(|last| last.max(plan.paced_time(job, recorded).unwrap_or_default())) {
             Some(span) => {
-                let mut figures = figures_over(span, (&job.name, job.group), recording, from);
+                let mut figures =
+                    figures_over((span, &|_| span), (&job.name, job.group), recording, from);
                 figures.held = held(job.pace);
                 warnings.extend(unevenness(job, recording));
                 warnings.extend(behind(job, &figures));
@@ -221,9 +227,10 @@ fn time_of(names: &[String], recording: &Recording, from: u32) -> Option<Nanos> 
     Some(Nanos(end - start))
 }
 
-/// The figures of a job of this name and group, from a second on, with rates over this time.
+/// The figures of a job of this name and group, from a second on: how long it took, and how long each of its series,
+/// over which its rates are.
 pub(super) fn figures_over(
-    span: Nanos,
+    (span, of_series): (Nanos, &dyn Fn(&str) -> Nanos),
     (job, group): (&str, u32),
     recording: &Recording,
     from: u32,
@@ -236,7 +243,7 @@ pub(super) fn figures_over(
         let name = series(job, operation);
         let samples = samples(&name);
         let latency = LatencyFigures::of(recording, &name, from..u32::MAX);
-        OperationFigures::of(&samples, span, latency)
+        OperationFigures::of(&samples, of_series(&name), latency)
     };
     JobFigures {
         name: job.to_owned(),

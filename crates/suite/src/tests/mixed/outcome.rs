@@ -34,7 +34,7 @@ pub struct JobFigures {
     /// I/O completed.
     pub seconds: f64,
     /// What kept it from being as fast as the drive is, in words: the rate that was asked for, or its own
-    /// rests. `None` if nothing did, or if another program measured it.
+    /// rests. `None` if nothing did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub held: Option<String>,
     /// Its reads, if it had any.

@@ -78,6 +78,10 @@ impl Served {
             trace: name.to_owned(),
             identity: known.and_then(|known| known.identity.clone()),
             synthetic: known.is_some_and(|trace| trace.synthetic),
+            in_part_of: known
+                .map(|trace| trace.operations)
+                .filter(|whole| plan.operations.is_some_and(|most| most < *whole)),
+            speed: plan.speed,
             all: share(&everything, |sample| sample.drive_busy_ns),
             reads: share(&[ReplaySeries::Reads], |sample| sample.busy_ns),
             writes: share(&[ReplaySeries::Writes], |sample| sample.busy_ns),

@@ -24,6 +24,12 @@ pub struct Served {
     /// Whether a generator made it.
     #[serde(default)]
     pub synthetic: bool,
+    /// How many operations the whole trace has, if only the first of them were to be done.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_part_of: Option<u64>,
+    /// How many times as fast as by its own clock it was done; `None` if as fast as it allows. Unknown of older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub speed: Option<f64>,
     /// Everything together; trims and flushes have no bytes.
     pub all: Share,
     /// The reads alone.
