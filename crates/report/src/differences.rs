@@ -1,6 +1,8 @@
 //! Whether what is compared did the same, and what differs if it did not.
 
-use serde_json::{Map, Value};
+use std::collections::BTreeMap;
+
+use serde_json::Value;
 use writecliff_suite::{Plan, consistency};
 
 use crate::number;
@@ -87,8 +89,9 @@ fn difference(test: &'static str, loads: &[Load<'_>]) -> Option<Difference> {
 
 /// The keys of the plans that have several values, each value with those who have it.
 fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
-    let plans: Vec<Map<String, Value>> = loads.iter().map(|load| object(&load.plan)).collect();
-    let mut keys: Vec<&String> = plans.iter().flat_map(Map::keys).collect();
+    let plans: Vec<BTreeMap<String, Value>> =
+        loads.iter().map(|load| keys_of(&load.plan)).collect();
+    let mut keys: Vec<&String> = plans.iter().flat_map(BTreeMap::keys).collect();
     keys.sort();
     keys.dedup();
     let in_words = |key: &&String| {
@@ -111,12 +114,33 @@ fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
     keys.iter().filter_map(in_words).collect()
 }
 
-fn object(plan: &Plan) -> Map<String, Value> {
-    match serde_json::to_value(plan) {
-        Ok(Value::Object(object)) => object,
-        _ => Map::new(),
+/// The plan's keys with their values: `duration`, and of jobs and steps `jobs 'reads' pace iops`.
+fn keys_of(plan: &Plan) -> BTreeMap<String, Value> {
+    let mut keys = BTreeMap::new();
+    flatten("", serde_json::to_value(plan).unwrap_or_default(), &mut keys);
+    keys
+}
+
+fn flatten(place: &str, value: Value, keys: &mut BTreeMap<String, Value>) {
+    match value {
+        Value::Object(object) => {
+            for (key, value) in object.into_iter().filter(|(key, _)| key != NAME) {
+                flatten(format!("{place} {key}").trim_start(), value, keys);
+            }
+        }
+        Value::Array(parts) if parts.iter().any(Value::is_object) => {
+            for (index, part) in parts.into_iter().enumerate() {
+                let name = part.get(NAME).and_then(Value::as_str).map(str::to_owned);
+                let name = name.unwrap_or_else(|| (index + 1).to_string());
+                flatten(&format!("{place} '{name}'"), part, keys);
+            }
+        }
+        value => drop(keys.insert(place.to_owned(), value)),
     }
 }
+
+/// What tells jobs and steps of a plan apart.
+const NAME: &str = "name";
 
 /// What is left out of a plan is the method's own.
 fn value_in_words(value: Option<&Value>) -> String {

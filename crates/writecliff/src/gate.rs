@@ -75,10 +75,14 @@ fn doubts(runs: &[RunRecord], baseline: &[RunRecord]) -> Vec<String> {
     let is_in_both =
         |earlier: &&RunRecord| runs.iter().any(|run| run.plan.name() == earlier.plan.name());
     let (told, earlier) = (told(runs.iter()), told(baseline.iter().filter(is_in_both)));
-    let only_there = earlier.into_iter().filter(|doubt| !told.contains(doubt));
+    let only_there = earlier.iter().filter(|doubt| !told.contains(doubt));
     let only_there: Vec<String> =
         only_there.map(|doubt| format!("the baseline's {doubt}")).collect();
-    let mut doubts = [told, only_there].concat();
+    let here = told.into_iter().map(|doubt| match earlier.contains(&doubt) {
+        true => format!("{doubt} The same is true of the baseline."),
+        false => doubt,
+    });
+    let mut doubts: Vec<String> = here.chain(only_there).collect();
     for run in runs {
         let earlier = baseline.iter().find(|earlier| earlier.plan.name() == run.plan.name());
         // All tests of a review are on one drive, which is said once.
