@@ -147,6 +147,7 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
                 percent(*high)
             )
         }
+        [(_, 0.0), ..] => "No request was late in any variant.".to_owned(),
         [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
     };
     let of_scale_models =

@@ -11,7 +11,7 @@ use std::io::{self, BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use writecliff_device::ErrorKind;
+use writecliff_device::{ErrorKind, Nanos};
 use writecliff_output::{Existing, OutputError, WholeFile};
 
 use crate::columns::{self, LatencyRow};
@@ -312,6 +312,17 @@ fn write_record(path: &Path, record: &impl Serialize) -> Result<(), RunDirectory
 }
 
 impl Recording {
+    /// What was recorded before a moment of the device's time.
+    #[must_use]
+    pub fn before(&self, moment: Nanos) -> Self {
+        let both = self.samples.iter().zip(&self.latencies);
+        let (samples, latencies) = both
+            .filter(|(sample, _)| sample.start_ns < moment.0)
+            .map(|(a, b)| (a.clone(), b.clone()))
+            .unzip();
+        Self { samples, latencies }
+    }
+
     /// Reads a run's `run.json` and its samples, whether the run has ended or was cut off.
     ///
     /// # Errors

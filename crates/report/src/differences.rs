@@ -94,6 +94,23 @@ fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
     let mut keys: Vec<&String> = plans.iter().flat_map(BTreeMap::keys).collect();
     keys.sort();
     keys.dedup();
+    let is_part = |key: &&&String| key.ends_with('\'');
+    let has = |plan: &BTreeMap<String, Value>, key: &String| plan.contains_key(key);
+    // A job that only some have is told once, and none of its keys.
+    let missing: Vec<String> = keys
+        .iter()
+        .filter(is_part)
+        .filter(|part| !plans.iter().all(|plan| has(plan, part)))
+        .map(|part| {
+            let who = plans.iter().zip(loads).filter(|(plan, _)| has(plan, part));
+            let who: Vec<&str> = who.map(|(_, load)| load.who.as_str()).collect();
+            format!("{part} only in {}", who.join(", "))
+        })
+        .collect();
+    keys.retain(|key| {
+        let part = key.rsplit_once("' ").map(|(part, _)| format!("{part}'"));
+        part.is_none_or(|part| plans.iter().all(|plan| has(plan, &part)))
+    });
     let in_words = |key: &&String| {
         let mut values: Vec<(String, Vec<&str>)> = Vec::new();
         for (plan, load) in plans.iter().zip(loads) {
@@ -111,32 +128,30 @@ fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
         let each = each.collect::<Vec<_>>().join(", ");
         (values.len() > 1).then(|| format!("{} {each}", key.replace('_', " ")))
     };
-    keys.iter().filter_map(in_words).collect()
+    keys.iter().filter(|key| !is_part(key)).filter_map(in_words).chain(missing).collect()
 }
 
-/// The plan's keys with their values: `duration`, and of jobs and steps `jobs 'reads' pace iops`.
+/// The plan's keys with their values; those of each of its jobs and steps by its name: `jobs 'reads' pace`.
 fn keys_of(plan: &Plan) -> BTreeMap<String, Value> {
     let mut keys = BTreeMap::new();
-    flatten("", serde_json::to_value(plan).unwrap_or_default(), &mut keys);
-    keys
-}
-
-fn flatten(place: &str, value: Value, keys: &mut BTreeMap<String, Value>) {
-    match value {
-        Value::Object(object) => {
-            for (key, value) in object.into_iter().filter(|(key, _)| key != NAME) {
-                flatten(format!("{place} {key}").trim_start(), value, keys);
+    let Ok(Value::Object(plan)) = serde_json::to_value(plan) else { return keys };
+    for (key, value) in plan {
+        match value {
+            Value::Array(parts) if parts.iter().any(Value::is_object) => {
+                for part in parts {
+                    let Value::Object(mut part) = part else { continue };
+                    let name = part.remove(NAME).as_ref().map(|name| value_in_words(Some(name)));
+                    let of = format!("{key} '{}'", name.unwrap_or_default());
+                    keys.insert(of.clone(), Value::Null);
+                    keys.extend(
+                        part.into_iter().map(|(key, value)| (format!("{of} {key}"), value)),
+                    );
+                }
             }
+            value => drop(keys.insert(key, value)),
         }
-        Value::Array(parts) if parts.iter().any(Value::is_object) => {
-            for (index, part) in parts.into_iter().enumerate() {
-                let name = part.get(NAME).and_then(Value::as_str).map(str::to_owned);
-                let name = name.unwrap_or_else(|| (index + 1).to_string());
-                flatten(&format!("{place} '{name}'"), part, keys);
-            }
-        }
-        value => drop(keys.insert(place.to_owned(), value)),
     }
+    keys
 }
 
 /// What tells jobs and steps of a plan apart.
@@ -147,6 +162,11 @@ fn value_in_words(value: Option<&Value>) -> String {
     match value {
         None | Some(Value::Null) => "as in the method".to_owned(),
         Some(Value::String(text)) => number::spaced(text),
+        Some(Value::Object(object)) => {
+            let parts =
+                object.iter().map(|(key, value)| format!("{key} {}", value_in_words(Some(value))));
+            parts.collect::<Vec<_>>().join(", ")
+        }
         Some(other) => other.to_string(),
     }
 }

@@ -77,8 +77,9 @@ fn of_one(subject: &Subject) -> String {
     });
     let undone = undone(subject);
     if main.state == WindowState::TooShort && outcome.cliff_s.is_none() {
+        let of = if main.seconds < 10.0 { "its seconds" } else { "the first ten seconds" };
         return format!(
-            "{writes}, {}: {fresh} IOPS as the median of the first ten seconds, {mean} in the last part, {floor} \
+            "{writes}, {}: {fresh} IOPS as the median of {of}, {mean} in the last part, {floor} \
              in the worst second of that; too short to say more.{undone}",
             number::seconds(main.seconds)
         );

@@ -93,7 +93,7 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
     let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
     let mut table = Table::new(&title, MARKED, heads.collect(), rows);
     down.name.clone_into(&mut table.corner);
-    table.mark_doubts(Marks::IfOthersAreSure);
+    table.mark_doubts(Marks::Always);
     is_full.then_some(table)
 }
 

@@ -9,6 +9,7 @@ use crate::list::{Outcome, Plan, RunRecord};
 use crate::method::estimate::lacks;
 use crate::method::test::Known;
 use crate::record::efficiency::Efficiency;
+use crate::record::phase::Phase;
 use crate::record::run_record::Status;
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -50,14 +51,42 @@ impl RunRecord {
         self.conclude(after, self.status.clone());
     }
 
+    /// What the plan makes of the recording. A part of the test that was broken off has no figures where others have:
+    /// they would be of less than its time. Where it is all there is, they are told, and doubted: the last value says
+    /// whether it is in them.
+    fn of_finished_parts(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>, bool) {
+        let known = Known { drive: &self.drive, traces: &self.traces };
+        let conclude = |recording: &Recording, phases: &[Phase]| {
+            self.plan.conclude(recording, &known, self.outcome.as_ref(), phases)
+        };
+        let tells_what_was_done = matches!(
+            self.plan,
+            Plan::Consistency(_)
+                | Plan::SpareArea(_)
+                | Plan::Mixed(_)
+                | Plan::Suite(_)
+                | Plan::Integrity(_)
+        );
+        if self.status != Status::Complete
+            && !tells_what_was_done
+            && let Some((last, finished)) = self.phases.split_last()
+            && last.unfinished
+        {
+            let (outcome, warnings) = conclude(&recording.before(last.start), finished);
+            if outcome.is_some() {
+                return (outcome, warnings, false);
+            }
+        }
+        let (outcome, warnings) = conclude(recording, &self.phases);
+        (outcome, warnings, true)
+    }
+
     fn conclusion(&self, recording: &Recording) -> (Option<Outcome>, Vec<Warning>) {
         let lacks = not_modelled(&self.plan, &self.drive);
         if !lacks.is_empty() {
             return (None, lacks);
         }
-        let known = Known { drive: &self.drive, traces: &self.traces };
-        let (outcome, mut warnings) =
-            self.plan.conclude(recording, &known, self.outcome.as_ref(), &self.phases);
+        let (outcome, mut warnings, has_the_last) = self.of_finished_parts(recording);
         // What a complete run lacks was not possible on this drive.
         let is_complete = self.status == Status::Complete;
         warnings.retain(|warning| {
@@ -84,6 +113,16 @@ impl RunRecord {
             match of_it {
                 // It has no figures that could be doubted.
                 Some(of_it) => *of_it = Some(lasted),
+                None if !has_the_last => {
+                    let is_one = |doubt: &Warning| {
+                        matches!(doubt, Warning::Method(MethodWarning::Ended { .. }))
+                    };
+                    let ended = MethodWarning::Ended { phase, lasted: Some(lasted) };
+                    // What only prepares is no part.
+                    if !warnings.iter().any(is_one) {
+                        warnings.push(Warning::Method(ended));
+                    }
+                }
                 None => {
                     let spare = self.plan.spare_of(&phase);
                     let mut figures = outcome.figures().into_iter();

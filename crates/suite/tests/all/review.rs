@@ -81,13 +81,13 @@ fn a_test_that_was_interrupted_anywhere_and_resumed_ends_as_if_it_had_not_been()
             let (cut, _) = perform(&review.tests[0], &broken, share);
             assert_eq!(cut.status, Status::Interrupted, "{} after {share} s", entry.name);
             let is_told = |doubt: &writecliff_suite::Warning| {
-                use writecliff_suite::MethodWarning::{AtSpare, BrokenOff, Incomplete};
+                use writecliff_suite::MethodWarning::{AtSpare, BrokenOff, Ended, Incomplete};
                 use writecliff_suite::Warning::Method;
                 let doubt = match doubt {
                     Method(AtSpare { doubt, .. }) => doubt,
                     other => other,
                 };
-                matches!(doubt, Method(BrokenOff { .. } | Incomplete { .. }))
+                matches!(doubt, Method(BrokenOff { .. } | Ended { .. } | Incomplete { .. }))
             };
             let is_told = cut.outcome.is_none() || cut.warnings.iter().any(is_told);
             assert!(is_told, "{} after {share} s: {cut:?}", entry.name);

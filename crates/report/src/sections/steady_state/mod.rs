@@ -51,9 +51,18 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let part = outcome.parts.iter().find(|part| part.part == Metric::Iops)?;
-    let verdict = if part.steady { "steady" } else { "not steady" };
+    let verdict = state(part);
     let iops = number::iops(part.window.average);
     Some(format!("By SNIA's rule: {iops} of 4 KiB random writes, {verdict}."))
+}
+
+/// What the rule says of a part.
+fn state(part: &PartOutcome) -> &'static str {
+    match (part.steady, part.is_judged()) {
+        (true, _) => "steady",
+        (false, true) => "not steady",
+        (false, false) => "not judged",
+    }
 }
 
 fn part(outcome: &Outcome, part: Metric) -> Option<&PartOutcome> {
@@ -94,7 +103,7 @@ fn rounds(
     if let [(_, only)] = &found[..] {
         let from = f64::from(only.window.first_round) - 0.4;
         let to = only.tracked.len() as f64 + 0.4;
-        let label = if only.steady { "steady" } else { "not steady" }.to_owned();
+        let label = state(only).to_owned();
         picture.marks = vec![Mark::Window { from, to, label }];
     }
     picture.conditions = format!("{tracked}; rounds by the specification");
@@ -164,7 +173,11 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
     type Said = (&'static str, fn(&PartOutcome) -> String);
     const SAID: [Said; 4] = [
         ("average", |part| in_words(part.part, part.window.average)),
-        ("steady", |part| if part.steady { "yes" } else { "NO" }.to_owned()),
+        ("steady", |part| match (part.steady, part.is_judged()) {
+            (true, _) => "yes".to_owned(),
+            (false, true) => "NO".to_owned(),
+            (false, false) => number::NONE.to_owned(),
+        }),
         ("range", |part| number::percent(part.window.range)),
         ("rise or fall", |part| rise_or_fall(part.window.rise)),
     ];
@@ -211,7 +224,11 @@ fn tracked_name(part: Metric, tracked: &str) -> String {
 fn verdict(part: &PartOutcome) -> String {
     let window = &part.window;
     let rounds = format!("{}–{}", window.first_round, part.tracked.len());
-    let steady = if part.steady { "steady in rounds" } else { "NOT STEADY in rounds" };
+    let steady = match (part.steady, part.is_judged()) {
+        (true, _) => "steady in rounds",
+        (false, true) => "NOT STEADY in rounds",
+        (false, false) => "too few rounds to judge:",
+    };
     let (range, rise) = (number::percent(window.range), rise_or_fall(window.rise));
     let average = in_words(part.part, window.average);
     format!("{average}; {steady} {rounds} (range {range}, {rise})")

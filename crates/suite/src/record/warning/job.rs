@@ -110,8 +110,8 @@ pub enum JobWarning {
     TrimsHoldUp,
     /// The model trims for nothing.
     #[error(
-        "What a trim frees takes no time on this model (not modelled): all that is told of trims is the time of \
-         the command itself, which is all that holds up what runs beside them."
+        "What a trim frees takes no time on this model (not modelled): what is told of trims, if anything, is the time \
+         of the command itself, which is all that holds up what runs beside them."
     )]
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Mechanism, Nanos};
 
 use crate::record::figure::Stage;
-use crate::record::number::{in_words, thousands};
+use crate::record::number::{counted, in_words, thousands};
 use crate::record::warning::Warning;
 
 /// Whether the window that is called steady is; the worst of several comes last.
@@ -121,7 +121,8 @@ pub enum MethodWarning {
     /// Too short for its percentiles.
     #[error(
         "The run lasted {seconds} s of writes: its last part, which would be the steady window, has \
-         {window} samples, too few for a floor or a percentile that can be relied on. {NOT_STEADY}"
+         {}, too few for a floor or a percentile that can be relied on. {NOT_STEADY}",
+        counted(u64::from(*window), "sample")
     )]
     TooShort {
         /// Seconds recorded.
@@ -299,12 +300,14 @@ pub enum MethodWarning {
     NoTrim,
     /// The rounds never met the rule.
     #[error(
-        "{part}: not steady within {}. The figures are means of the last rounds, \
-         and a longer run may give others.",
-        match rounds {
-            0 => "the time, in which there was not one whole round".to_owned(),
-            1 => "1 round".to_owned(),
-            rounds => format!("{rounds} rounds"),
+        "{part}: {}. The figures are means of the last rounds, and a longer run may give others.",
+        match *rounds {
+            0 => "not steady within the time, in which there was not one whole round".to_owned(),
+            few @ 1..5 => {
+                let rounds = counted(few.into(), "round");
+                format!("not judged after {rounds}, of the five that the rule looks at")
+            }
+            rounds => format!("not steady within {rounds} rounds"),
         }
     )]
     NeverSteady {

@@ -193,6 +193,11 @@ pub struct CellFigures {
 }
 
 impl PartOutcome {
+    /// Whether there were as many rounds as the rule looks at.
+    pub fn is_judged(&self) -> bool {
+        self.tracked.len() >= WINDOW
+    }
+
     pub(super) fn doubt(&self) -> Option<Warning> {
         let (part, rounds) = (self.part.name().to_owned(), self.tracked.len() as u32);
         (!self.steady).then_some(Warning::Method(MethodWarning::NeverSteady { part, rounds }))
