@@ -50,8 +50,9 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         ));
     };
     let (at, mean) = (number::iops(iops), number::latency(mean_ns));
+    let least = if is_the_least(course, iops) { LEAST } else { "" };
     Some(format!(
-        "With {arrivals}, the knee of {of} is at {at}, {percent:.0} % of saturation, where they take \
+        "With {arrivals}, the knee of {of} is at {at}, {percent:.0} % of saturation{least}, where they take \
          {mean} on average."
     ))
 }
@@ -170,6 +171,9 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
             steps if steps.contains(&knee.iops) && is_last_before_a_fall(course, knee.iops) => {
                 "the last step that kept up"
             }
+            steps if steps.contains(&knee.iops) && is_the_least(course, knee.iops) => {
+                "the least load that was tried: it may lie lower"
+            }
             steps if steps.contains(&knee.iops) => "one of the steps",
             _ => "by the curve through the steps beside it",
         };
@@ -184,6 +188,14 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)
+}
+
+/// What is said of a knee there.
+const LEAST: &str = ", the least load that was tried";
+
+/// Whether no step had less load, so that the knee may lie lower.
+fn is_the_least(course: &Course, iops: f64) -> bool {
+    course.steps.iter().all(|step| step.asked_iops as f64 >= iops)
 }
 
 /// Whether every step of more load fell behind.
