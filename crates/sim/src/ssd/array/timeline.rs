@@ -99,15 +99,18 @@ impl Die {
     pub(crate) fn book(&mut self, now: DeviceTime, ready: DeviceTime, work: Nanos) -> DeviceTime {
         self.come_to(now);
         let begin = self.busy_until.max(ready);
-        if self.later.is_empty() && begin == self.busy_until {
-            self.busy_until = begin + work;
-            return self.busy_until;
+        let end = begin + work;
+        match self.later.back_mut() {
+            None if begin == self.busy_until => self.busy_until = end,
+            Some(last) if last.end == begin => last.end = end,
+            Some(last) if last.end > begin => return self.book_between(begin, work),
+            _ => self.later.push_back(begin..end),
         }
-        self.book_later(begin, work)
+        end
     }
 
-    fn book_later(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
-        // Nearly always the end: bookings come in the order of their times but for those of a few streams.
+    /// The same of work that is ready before the last booking ends.
+    fn book_between(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
         let mut place = self.later.len();
         while place > 0 && self.later[place - 1].end > begin {
             place -= 1;
@@ -118,10 +121,11 @@ impl Die {
             begin = begin.max(booked.end);
             place += 1;
         }
-        let end = begin + work;
+        let (end, is_last) = (begin + work, place == self.later.len());
         match place.checked_sub(1).map(|before| &mut self.later[before]) {
             Some(before) if before.end == begin => before.end = end,
             None if begin == self.busy_until => self.busy_until = end,
+            _ if is_last => self.later.push_back(begin..end),
             _ => self.later.insert(place, begin..end),
         }
         end
