@@ -77,6 +77,10 @@ fn difference(test: &'static str, loads: &[Load<'_>]) -> Option<Difference> {
     let mut parts = Vec::new();
     if !loads.iter().all(|load| first.plan.asks_as(&load.plan)) {
         parts = differing_keys(loads);
+        // Parts of the same names in another order are another load all the same.
+        if parts.is_empty() {
+            parts.push("its parts are not in the same order".to_owned());
+        }
     }
     let other_trace = loads.iter().find_map(|load| {
         let outcomes = first.run.record.outcome.as_ref().zip(load.run.record.outcome.as_ref());
@@ -138,10 +142,14 @@ fn keys_of(plan: &Plan) -> BTreeMap<String, Value> {
     for (key, value) in plan {
         match value {
             Value::Array(parts) if parts.iter().any(Value::is_object) => {
-                for part in parts {
+                for (number, part) in (1..).zip(parts) {
                     let Value::Object(mut part) = part else { continue };
                     let name = part.remove(NAME).as_ref().map(|name| value_in_words(Some(name)));
-                    let of = format!("{key} '{}'", name.unwrap_or_default());
+                    let mut of = format!("{key} '{}'", name.unwrap_or_default());
+                    // Of no name, or of one that another has.
+                    if of.ends_with(" ''") || keys.contains_key(&of) {
+                        of = format!("{key} '{number}'");
+                    }
                     keys.insert(of.clone(), Value::Null);
                     keys.extend(
                         part.into_iter().map(|(key, value)| (format!("{of} {key}"), value)),

@@ -95,6 +95,34 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
     assert_eq!(told(std::slice::from_ref(&slow), &[]), (true, true, 2));
 }
 
+/// By job and key; a job that only one has once, and what has the same parts in another order is another load.
+#[test]
+fn plans_of_jobs_differ_by_what_differs() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |jobs: &[(&str, u64)], name: &str| {
+        let job = |(name, depth): &(&str, u64)| {
+            serde_json::json!({"name": name, "mix": {"write": 100}, "block": "4KiB",
+                "io_size": "1MiB", "queue_depth": depth})
+        };
+        let jobs: Vec<_> = jobs.iter().map(job).collect();
+        let plan = serde_json::from_value(serde_json::json!({"job": jobs})).unwrap();
+        named(&drives::tiny(&Plan::Mixed(plan), &dir.path().join(name)), name)
+    };
+    let (a, b) = (("a", 1), ("b", 1));
+    let one = of(&[a, b], "one");
+    let differs = |jobs: &[(&str, u64)], name: &str| {
+        different_plans(&[one.clone(), of(jobs, name)]).join("; ")
+    };
+    let asked = differs(&[a, ("b", 7)], "deep");
+    assert!(
+        asked.starts_with("mixed: job 'b' queue depth 1 (") && asked.contains("7 ("),
+        "{asked}"
+    );
+    let more = differs(&[a, b, ("c", 1)], "more");
+    assert!(more.starts_with("mixed: job 'c' only in ") && !more.contains(';'), "{more}");
+    assert_eq!(differs(&[b, a], "turned"), "mixed: its parts are not in the same order");
+}
+
 #[test]
 fn a_doubt_about_one_corner_marks_that_corner_alone() {
     let dir = tempfile::tempdir().unwrap();
