@@ -196,9 +196,8 @@ impl Ssd {
                 && done.io.stamp.is_some()
                 && done.status == Status::Done
         };
-        let unit = self.profile.mapping.unit.0;
         for Completion { io, .. } in done.iter().filter(is_look) {
-            stamps.look(io, |byte| self.has_data(Lpn((byte / unit) as u32)));
+            stamps.look(io, |byte| self.has_data(self.page_at(Bytes(byte))));
         }
         *self.translation.stamps() = Some(stamps);
     }
@@ -323,13 +322,11 @@ impl Ssd {
 
     /// A write that covers its first or last page in part needs the rest of it in RAM.
     fn read_for_merge(&mut self, io: &Io, ready: DeviceTime) -> DeviceTime {
-        let unit = self.profile.mapping.unit;
         let end = io.offset + io.length;
-        if io.offset.is_multiple_of(unit) && end.is_multiple_of(unit) {
+        if self.begins_page(io.offset) && self.begins_page(end) {
             return ready;
         }
-        let partly =
-            |edge: Bytes| (!edge.is_multiple_of(unit)).then_some(Lpn((edge.0 / unit.0) as u32));
+        let partly = |edge: Bytes| (!self.begins_page(edge)).then_some(self.page_at(edge));
         let first = partly(io.offset);
         let last = partly(end).filter(|last| Some(*last) != first);
         first.into_iter().chain(last).fold(ready, |in_ram, page| {
@@ -343,9 +340,8 @@ impl Ssd {
         if !self.info.trim {
             return (self.now, Status::Failed(NOT_SUPPORTED));
         }
-        let unit = self.profile.mapping.unit.0;
-        let first = io.offset.0.div_ceil(unit) as u32;
-        let count = ((io.offset.0 + io.length.0) / unit).saturating_sub(u64::from(first)) as u32;
+        let first = self.page_at(io.offset + Bytes(self.profile.mapping.unit.0 - 1)).0;
+        let count = self.page_at(io.offset + io.length).0.saturating_sub(first);
         let forget = &mut |lpn, count| self.translation.trim(lpn, count);
         let work = self.trims.take(Lpn(first), count, forget);
         let done = self.control_command(self.profile.firmware.write_time + work);
@@ -420,9 +416,19 @@ impl Ssd {
 
     /// The logical pages that an I/O touches.
     fn pages(&self, io: &Io) -> (Lpn, u32) {
-        let unit = self.profile.mapping.unit.0;
-        let (first, end) = (io.offset.0 / unit, (io.offset.0 + io.length.0).div_ceil(unit));
-        (Lpn(first as u32), (end - first) as u32)
+        let first = self.page_at(io.offset);
+        let end = self.page_at(io.offset + io.length + Bytes(self.profile.mapping.unit.0 - 1));
+        (first, end.0 - first.0)
+    }
+
+    /// The logical page that holds this byte. Its size is a power of two, so that nothing is divided.
+    fn page_at(&self, byte: Bytes) -> Lpn {
+        Lpn((byte.0 >> self.profile.mapping.unit.0.trailing_zeros()) as u32)
+    }
+
+    /// Whether a page begins at this byte.
+    fn begins_page(&self, byte: Bytes) -> bool {
+        byte.0 & (self.profile.mapping.unit.0 - 1) == 0
     }
 
     /// Moves the clock on; nothing completes and nothing goes wrong before `to`.
@@ -617,9 +623,7 @@ impl Device for Ssd {
     }
 
     fn announce(&mut self, upcoming: &[Io]) {
-        let unit = self.profile.mapping.unit.0;
-        let pages = upcoming.iter().map(|io| Lpn((io.offset.0 / unit) as u32));
-        self.translation.touch(pages);
+        self.translation.touch(upcoming.iter().map(|io| self.page_at(io.offset)));
     }
 
     fn submit(&mut self, batch: &[Io]) -> Result<(), DeviceError> {

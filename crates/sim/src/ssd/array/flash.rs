@@ -18,6 +18,8 @@ pub(crate) struct FlashArray {
     /// Mapping units of one page.
     units_per_plane: u32,
     channels: Vec<Bus>,
+    /// Which of them each die is behind: neighbours are on different ones.
+    channel_of: Vec<u32>,
     native: Times,
     slc: Times,
     /// A program that the host waits for, where that is faster than others.
@@ -61,6 +63,7 @@ impl FlashArray {
             planes: vec![PlaneReads::new(nand.planes); read_apart],
             units_per_plane: (nand.page_size.0 / profile.mapping.unit.0).max(1) as u32,
             channels: vec![Bus::default(); nand.channels as usize],
+            channel_of: (0..profile.dies()).map(|die| die % nand.channels).collect(),
             native: Times { read: nand.read_time, program, erase: nand.erase_time * turns },
             slc: Times {
                 read: slc.read_time,
@@ -236,7 +239,6 @@ impl FlashArray {
 
     /// Dies are numbered channel by channel first, so that neighbours sit on different channels.
     fn channel_of(&mut self, die: u32) -> &mut Bus {
-        let channel = die as usize % self.channels.len();
-        &mut self.channels[channel]
+        &mut self.channels[self.channel_of[die as usize] as usize]
     }
 }

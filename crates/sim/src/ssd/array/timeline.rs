@@ -68,16 +68,36 @@ pub(crate) struct Suspension {
 ///
 /// Operations are booked when the work that they belong to is, often before their data are ready. What is
 /// ready sooner goes into a gap before such bookings if it fits there.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
+#[repr(align(64))]
 pub(crate) struct Die {
     busy_until: DeviceTime,
+    /// When the first of `later` begins; never, if there is none.
+    next: DeviceTime,
+    /// When the last of them ends.
+    last: DeviceTime,
+    /// Bookings that begin later than `busy_until`, in order, with gaps between them.
+    later: VecDeque<Range<DeviceTime>>,
     reads_until: DeviceTime,
     /// Length of the program or erase queued last: those that wait are taken to be like it.
     operation: Nanos,
     /// When the erase booked last runs.
     erase: Range<DeviceTime>,
-    /// Bookings that begin later than `busy_until`, in order, with gaps between them.
-    later: VecDeque<Range<DeviceTime>>,
+}
+
+impl Default for Die {
+    fn default() -> Self {
+        let never = DeviceTime::default();
+        Self {
+            busy_until: never,
+            next: DeviceTime::MAX,
+            last: never,
+            later: VecDeque::new(),
+            reads_until: never,
+            operation: Nanos::ZERO,
+            erase: never..never,
+        }
+    }
 }
 
 impl Die {
@@ -100,12 +120,20 @@ impl Die {
         self.come_to(now);
         let begin = self.busy_until.max(ready);
         let end = begin + work;
+        if begin < self.last {
+            return self.book_between(begin, work);
+        }
         match self.later.back_mut() {
             None if begin == self.busy_until => self.busy_until = end,
             Some(last) if last.end == begin => last.end = end,
-            Some(last) if last.end > begin => return self.book_between(begin, work),
-            _ => self.later.push_back(begin..end),
+            other => {
+                if other.is_none() {
+                    self.next = begin;
+                }
+                self.later.push_back(begin..end);
+            }
         }
+        self.last = end;
         end
     }
 
@@ -121,20 +149,25 @@ impl Die {
             begin = begin.max(booked.end);
             place += 1;
         }
-        let (end, is_last) = (begin + work, place == self.later.len());
+        let end = begin + work;
         match place.checked_sub(1).map(|before| &mut self.later[before]) {
             Some(before) if before.end == begin => before.end = end,
             None if begin == self.busy_until => self.busy_until = end,
-            _ if is_last => self.later.push_back(begin..end),
-            _ => self.later.insert(place, begin..end),
+            _ => {
+                self.later.insert(place, begin..end);
+                if place == 0 {
+                    self.next = begin;
+                }
+            }
         }
+        self.last = self.last.max(end);
         end
     }
 
     /// What was booked for a time up to `time` has begun.
     fn come_to(&mut self, time: DeviceTime) {
-        while let Some(booked) = self.later.front()
-            && booked.start <= time
+        while self.next <= time
+            && let Some(booked) = self.later.pop_front()
         {
             let begin = self.busy_until.max(booked.start);
             if begin > booked.start && booked.contains(&self.erase.start) {
@@ -142,7 +175,7 @@ impl Die {
                 self.erase = self.erase.start + late..self.erase.end + late;
             }
             self.busy_until = begin + booked.end.since(booked.start);
-            self.later.pop_front();
+            self.next = self.later.front().map_or(DeviceTime::MAX, |booked| booked.start);
         }
     }
 
