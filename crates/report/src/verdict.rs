@@ -80,9 +80,13 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
 fn of_run(run: &Run, sentence: Sentence) -> Sentence {
     if let Some(broken_off) = broken_off(run) {
         let (test, status) = (run.record.plan.name(), broken_off.status());
-        let text = format!(
-            "The test {test} is not complete, {status}: what it asks has no answer in what was measured until then."
-        );
+        let left = match run.record.figures().is_empty() {
+            true => "what it asks has no answer in what was measured until then.",
+            false => {
+                "it has figures of the parts that had come to their end, and no answer to all that it asks."
+            }
+        };
+        let text = format!("The test {test} is not complete, {status}: {left}");
         return Sentence::new(text, &[(test, "pictures")]);
     }
     if !run.is_repeated() {

@@ -121,7 +121,7 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
                 false => ["fresh", "steady", "steady, beside pages"].map(column).into(),
             },
             "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside \
-             random writes at the full speed that the drive keeps.",
+             random writes at the full speed that the drive keeps, unless a limit that is kept there is not beside fewer.",
         ),
     };
     let rows = verdicts.iter().map(row).collect();
@@ -256,7 +256,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
         }
     }
     let text = "Each by its own limit, or in its own unit; beside pages is beside random writes at the full speed \
-                that the drive keeps.";
+                that the drive keeps, unless a limit that is kept there is not beside fewer.";
     table_of(subjects, answers, ("What it means", text), rows)
 }
 

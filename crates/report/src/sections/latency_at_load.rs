@@ -37,6 +37,9 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let load = outcome.loads.first()?;
     let course = load.courses.first()?;
     let (of, arrivals) = (operations(load.load), arrivals(course.gaps));
+    if course.slowed_down {
+        return Some(format!("With {arrivals}, no knee of {of} is told: {TOO_WARM}"));
+    }
     let Some(Knee { percent, iops, mean_ns }) = course.knee else {
         // Past saturation a mean tells how long I/Os came, and a doubt says so.
         let most = course.steps.iter().max_by_key(|step| step.asked_iops)?;
@@ -184,11 +187,18 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
             number::latency(knee.mean_ns)
         )
     });
+    let knee = match course.slowed_down {
+        true => format!(" No knee is told: {TOO_WARM}"),
+        false => knee,
+    };
     let text = format!("Response times by load; saturation is at {saturation}.{knee}");
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)
 }
+
+/// Why there is no knee.
+const TOO_WARM: &str = "the drive became too warm and slowed down while its load was measured.";
 
 /// What is said of a knee there.
 const LEAST: &str = ", the least load that was tried";

@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Temperature};
 use writecliff_measure::Sample;
 
-use crate::method::levels::{FALL, Level, is_more_work, is_too_warm, median, share_of};
+use crate::method::levels::{FALL, Level, NEAR, is_more_work, is_too_warm, median, share_of};
 
 /// A sequential write that began fast and then fell for good.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -32,6 +32,14 @@ impl FastPart {
     /// of the fall, the moment is where a jump from the one rate to the other gives what was
     /// written in it.
     pub(crate) fn of(samples: &[&Sample], limit: Option<Temperature>) -> Option<Self> {
+        Some(Self::and_rest(samples, limit)?.0)
+    }
+
+    /// The same, and the samples that follow the second of the fall.
+    pub(crate) fn and_rest<'a, 's>(
+        samples: &'a [&'s Sample],
+        limit: Option<Temperature>,
+    ) -> Option<(Self, &'a [&'s Sample])> {
         let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
         let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
         let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
@@ -47,7 +55,7 @@ impl FastPart {
             return None;
         }
         // The fall may lie in the second before as well, which is then slower than fast.
-        let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..fall + LASTING]));
+        let (fast, slow) = (median(&bytes[..fall - 1]), median(&bytes[fall + 1..=fall + NEAR]));
         // One that was over by the end of the first second may have been so long before.
         if fall == 2 && share_of(fast, bytes[1], slow) < FIRST {
             return None;
@@ -57,11 +65,12 @@ impl FastPart {
         let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
         let after = &bytes[fall + 1..];
         let after = after.iter().sum::<f64>() / after.len() as f64;
-        Some(Self {
+        let part = Self {
             bytes: Bytes((before + around) as u64),
             fast_megabytes_per_second: fast / 1e6,
             slow_megabytes_per_second: after / 1e6,
-        })
+        };
+        Some((part, &samples[fall + 1..]))
     }
 
     /// The first of a write's levels, if the next is slower, and not because the drive was too
@@ -72,12 +81,7 @@ impl FastPart {
             return None;
         }
         let megabytes: f64 = slow.iter().map(|level| level.bytes.0 as f64 / 1e6).sum();
-        let seconds: f64 = slow
-            .iter()
-            .map(|level| {
-                level.bytes.0 as f64 / 1e6 / level.megabytes_per_second.max(f64::MIN_POSITIVE)
-            })
-            .sum();
+        let seconds: f64 = slow.iter().map(Level::seconds).sum();
         let fast_megabytes_per_second = fast.megabytes_per_second;
         let slow_megabytes_per_second = megabytes / seconds;
         let next = slow.first().filter(|next| !next.more_work)?.megabytes_per_second;

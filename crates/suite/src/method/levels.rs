@@ -21,6 +21,13 @@ pub struct Level {
     pub more_work: bool,
 }
 
+impl Level {
+    /// How long it lasted.
+    pub(crate) fn seconds(&self) -> f64 {
+        self.bytes.0 as f64 / 1e6 / self.megabytes_per_second.max(f64::MIN_POSITIVE)
+    }
+}
+
 /// Whether the drive slowed down in a second to protect itself from heat; of one that does not tell,
 /// whether it was as warm at its end as the limit of its own, from which on it may.
 pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
@@ -55,6 +62,9 @@ const ERRORS: f64 = 5.0;
 /// They are compared by so many seconds at most on either side of the change: the tracks of a disk
 /// get slower, too, but not within them.
 const BESIDE: usize = 30;
+/// The speed right before and right after a change is the median of so many seconds: a level may hold more than one
+/// speed, none of which lasted.
+pub(crate) const NEAR: usize = 3;
 /// A level lasts so many seconds at least...
 const LASTING: usize = 5;
 /// ... but the first, which may be a small buffer's: so many with the second of the change.
@@ -105,7 +115,7 @@ fn between(seconds: &[f64], edges: &[usize], end: [f64; 2], warm: Option<usize>)
     starts.zip(ends).zip(&edges[1..]).map(level).collect()
 }
 
-fn differ(one: f64, other: f64) -> bool {
+pub(crate) fn differ(one: f64, other: f64) -> bool {
     one.min(other) < FALL * one.max(other)
 }
 
@@ -151,8 +161,8 @@ fn is_change(part: &[f64], index: usize, is_first: bool) -> bool {
 fn moment(seconds: &[f64], edges: &[usize]) -> [f64; 2] {
     let [start, change, end] = [edges[0], edges[1], edges[2]];
     let change = change - usize::from(is_mixed(&seconds[start..change], seconds[change]));
-    let before = median(&seconds[(change - 1).saturating_sub(BESIDE).max(start)..change - 1]);
-    let after = median(&seconds[change + 1..end.min(change + 1 + BESIDE)]);
+    let before = median(&seconds[(change - 1).saturating_sub(NEAR).max(start)..change - 1]);
+    let after = median(&seconds[change + 1..end.min(change + 1 + NEAR)]);
     let mut at = [seconds[..change - 1].iter().sum(), (change - 1) as f64];
     for bytes in &seconds[change - 1..=change] {
         let share = share_of(before, *bytes, after);

@@ -33,7 +33,7 @@ pub struct Plan {
     /// How much of the drive is written before, in percent.
     pub percents: Vec<u8>,
     /// The part of the drive, from its start, that corners are measured in; written even if the
-    /// drive is otherwise empty.
+    /// drive is otherwise empty. The default is no more than a sixteenth of what is used.
     pub area: Bytes,
     /// Time for the drive to empty its fast buffer and cool, after it was written to so far.
     pub rest: Nanos,
@@ -76,6 +76,9 @@ impl Default for Plan {
         }
     }
 }
+
+/// An empty drive is one of which no more than one of so many parts is written.
+const AREA: u64 = 16;
 
 /// Writes in flight, of the random corner and of a fill.
 const QUEUE_DEPTH: usize = 32;
@@ -163,9 +166,17 @@ impl Test for Plan {
         let corners::Plan { random_duration, sequential_duration, .. } = corners;
         let storage_bench::Plan { map, operations, .. } = bench;
         let span = quick_span(self.span);
-        let area = self.area.min(Bytes(span.map_or(u64::MAX, |span| span.0 / 4)));
+        let area = self.area.min(Bytes(span.map_or(u64::MAX, |span| span.0 / AREA)));
         let rest = Nanos::from_secs(3).min(self.rest);
         Self { random_duration, sequential_duration, map, operations, span, area, rest, ..self }
+    }
+
+    /// The corners' own part is a small one of a small drive as well, unless the plan names it.
+    fn on(self, drive: &DeviceInfo) -> Self {
+        let is_left_open = self.area == Self::default().area;
+        let part = used(Some(Bytes(self.used(drive).0 / AREA)), drive.capacity, FILL_BLOCK);
+        let area = if is_left_open { self.area.min(part).max(FILL_BLOCK) } else { self.area };
+        Self { area, ..self }
     }
 
     fn fitted(self, drive: &DeviceInfo) -> Self {

@@ -159,6 +159,11 @@ impl Test for Plan {
         true
     }
 
+    /// What the steps are shares of is; what comes at a rate is done at it, or falls behind.
+    fn is_one_rate(&self, series: &str) -> bool {
+        self.loads().into_iter().any(|load| series == saturation_phase(load))
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
         let ladder = self.ladder(session.drive());
         ladder.climb(session, |session, load| measure(self, session, load))
@@ -250,8 +255,12 @@ pub struct Course {
     /// In the order of the plan.
     pub steps: Vec<Step>,
     /// Where more load costs more than it brings; `None` where that was not seen up to the most load that was tried,
-    /// or the course is out of order.
+    /// or the course is out of order, or the drive slowed down.
     pub knee: Option<Knee>,
+    /// Whether the drive slowed down to protect itself from heat, with a full queue or in one of the steps: which
+    /// of them keep up is the time's, and not the load's.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub slowed_down: bool,
 }
 
 /// One rate of arrival. Response times are in nanoseconds, percentiles at most 0.8 % too high, and none
@@ -360,7 +369,11 @@ fn course_of(
     let mut powers: Vec<(f64, f64)> =
         powers.map(|step| (step.asked_iops as f64, power(step))).collect();
     powers.sort_by(|one, other| one.0.total_cmp(&other.0));
-    let is_in_order = outlier(&steps).is_none();
+    let of_steps = steps.iter().map(|step| phase(load, gaps, step.percent));
+    let slowed_down = of_steps
+        .chain([saturation_phase(load)])
+        .any(|name| recording.series(&name).any(|sample| sample.throttled_ns.unwrap_or(0) > 0));
+    let is_in_order = outlier(&steps).is_none() && !slowed_down;
     // What is highest at the end of the curve may be higher beyond it.
     let has_more = |iops: f64| steps.iter().any(|step| step.asked_iops as f64 > iops);
     let is_knee = |(iops, _): &(f64, f64)| is_in_order && has_more(*iops);
@@ -369,7 +382,7 @@ fn course_of(
         iops,
         mean_ns: (iops / power) as u64,
     });
-    Course { gaps, steps, knee }
+    Course { gaps, steps, knee, slowed_down }
 }
 
 /// The arrivals of a measurement may take so much longer than it to be done, as a share of it.

@@ -24,6 +24,7 @@ use crate::method::session::{Extent, RunError, Session};
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, Settling, TIME_MAX};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::{Figure, Good};
+use crate::record::number::in_words;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
@@ -253,7 +254,8 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
 /// What skew came to.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
-    /// Of the even writes, before the first skewed load.
+    /// Of the even writes, before the last skewed load that was done: those before the first may have been on the
+    /// way there.
     pub uniform: LoadFigures,
     /// Of the skewed loads that were done.
     pub loads: Vec<LoadFigures>,
@@ -340,31 +342,47 @@ fn conclude(
     };
     let even = (&rounds, Bytes((fill.0 as f64 * DRIVE_WRITES_MIN) as u64));
     let skewed = (&rounds, plan.block * plan.count(fill));
-    let Some((uniform, doubt)) = load_of(UNIFORM, even, recording) else {
+    let Some((first, doubt)) = load_of(UNIFORM, even, recording) else {
         return (None, vec![ended(UNIFORM)]);
     };
     let mut warnings = Vec::from_iter(doubt);
-    let mut loads = Vec::new();
+    let (mut uniform, mut loads) = (first.clone(), Vec::new());
     for (index, load) in plan.loads.iter().enumerate() {
         // The first even writes are judged already.
-        if index > 0 {
-            let even = load_of(&Load::before(index), even, recording);
-            warnings.extend(even.and_then(|(_, doubt)| doubt));
-        }
-        let Some((mut figures, doubt)) = load_of(&load.name, skewed, recording) else {
+        let again = (index > 0).then(|| load_of(&Load::before(index), even, recording)).flatten();
+        let (again, doubt) = again.unzip();
+        warnings.extend(doubt.flatten());
+        let Some((figures, doubt)) = load_of(&load.name, skewed, recording) else {
             warnings.push(ended(&load.name));
             break;
         };
+        warnings.extend(doubt);
+        loads.push(figures);
+        // What the last of them gave is what the drive had come to.
+        uniform = again.unwrap_or(uniform);
+    }
+    warnings.extend(still_changing(&first, &uniform));
+    uniform.name = UNIFORM.to_owned();
+    let amplification = uniform.write_amplification.filter(|_| has_theory);
+    for (load, figures) in plan.loads.iter().zip(&mut loads) {
         let groups = load.distribution.groups(fill, plan.block);
-        let amplification = uniform.write_amplification.filter(|_| has_theory);
         figures.mixed_write_amplification =
             amplification.and_then(|even| mixed_write_amplification(even, &groups));
         figures.best_write_amplification =
             amplification.and_then(|even| best_write_amplification(even, &groups));
-        warnings.extend(doubt);
-        loads.push(figures);
     }
     (Some(Outcome { uniform, loads }), warnings)
+}
+
+/// Where the even writes before the last load are not what they were before the first: the drive was on its way, and
+/// each load found it somewhere else.
+fn still_changing(first: &LoadFigures, last: &LoadFigures) -> Option<Warning> {
+    let (then, now) = (first.rate.iops, last.rate.iops);
+    let changed = (then - now).abs() > SETTLED_WITHIN * then.max(now);
+    let told = |iops: f64| in_words(iops.round_ties_even(), "IOPS");
+    changed.then(|| {
+        Warning::Method(MethodWarning::EvenWritesChanged { first: told(then), last: told(now) })
+    })
 }
 
 /// The figures of a phase and what is to be doubted of them: of all of it, and in doubt, if there are not

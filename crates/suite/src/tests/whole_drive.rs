@@ -11,7 +11,7 @@ use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fast_part::FastPart;
-use crate::method::levels::{Level, levels};
+use crate::method::levels::{Level, differ, levels};
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::quick::quick_span;
 use crate::method::session::{Extent, RunError, Session};
@@ -209,23 +209,33 @@ impl Fill {
     }
 }
 
-/// The same levels, where the first of them hides a fast buffer that is over too soon to be one by itself: the
-/// fills of the other tests would find it.
-fn split(mut levels: Vec<Level>, samples: &[&Sample], drive: &DeviceInfo) -> Vec<Level> {
-    let hidden = match FastPart::of_levels(&levels) {
-        Some(_) => None,
-        None => FastPart::of(samples, drive.temperature_limit),
+/// The levels of a fill, of which the first may be a fast buffer that is over too soon to be one by itself: the
+/// fills of the other tests would find it. What comes behind it is then looked at without it.
+fn levels_of(samples: &[&Sample], drive: &DeviceInfo) -> Vec<Level> {
+    let limit = drive.temperature_limit;
+    let found = levels(samples, limit);
+    let known = FastPart::of_levels(&found).map(|part| part.fast_megabytes_per_second);
+    let hidden = FastPart::and_rest(samples, limit)
+        .filter(|(part, _)| known.is_none_or(|fast| differ(fast, part.fast_megabytes_per_second)));
+    let Some((FastPart { bytes, fast_megabytes_per_second, .. }, rest)) = hidden else {
+        return found;
     };
-    if let (Some(part), Some(first)) = (hidden, levels.first_mut()) {
-        let megabytes = |bytes: u64| bytes as f64 / 1e6;
-        let seconds = megabytes(first.bytes.0) / first.megabytes_per_second
-            - megabytes(part.bytes.0) / part.fast_megabytes_per_second;
-        first.bytes = Bytes(first.bytes.0.saturating_sub(part.bytes.0));
-        first.megabytes_per_second = megabytes(first.bytes.0) / seconds;
-        let (bytes, megabytes_per_second) = (part.bytes, part.fast_megabytes_per_second);
-        levels.insert(0, Level { bytes, megabytes_per_second, too_warm: false, more_work: false });
-    }
-    levels
+    let mut behind = levels(rest, limit);
+    let Some(first) = behind.first_mut() else { return found };
+    // The end of the second of the fall is theirs as well.
+    let (all, rest) = (Totals::of(samples.iter().copied()), Totals::of(rest.iter().copied()));
+    let buffer = Level {
+        bytes,
+        megabytes_per_second: fast_megabytes_per_second,
+        too_warm: false,
+        more_work: false,
+    };
+    let of_the_fall = Nanos(all.span.0 - rest.span.0).as_secs_f64() - buffer.seconds();
+    let seconds = first.seconds() + of_the_fall;
+    first.bytes = Bytes(first.bytes.0 + (all.written.0 - rest.written.0).saturating_sub(bytes.0));
+    first.megabytes_per_second = first.bytes.0 as f64 / 1e6 / seconds;
+    behind.insert(0, buffer);
+    behind
 }
 
 fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<Warning>) {
@@ -234,7 +244,7 @@ fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<
     for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)] {
         let samples: Vec<_> = recording.series(phase).collect();
         let phase = phase.to_owned();
-        let levels = split(levels(&samples, drive.temperature_limit), &samples, drive);
+        let levels = levels_of(&samples, drive);
         if levels.is_empty() {
             warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
@@ -269,6 +279,55 @@ mod tests {
         assert_eq!(ends(&samples[..19]), None);
     }
 
+    /// A fill of so many seconds at speeds in MB/s that begin after so many seconds.
+    fn filled(speeds: &[(f64, f64)], seconds: u32) -> Recording {
+        let until = |time: f64| {
+            let ends = speeds.iter().skip(1).map(|(from, _)| *from).chain([f64::INFINITY]);
+            let each = speeds.iter().zip(ends);
+            each.map(|((from, speed), end)| (time.min(end) - from).max(0.0) * speed * 1e6)
+                .sum::<f64>()
+        };
+        let second = |second: u32| Sample {
+            series: ERASED.to_owned(),
+            second,
+            span_ns: 1_000_000_000,
+            written_bytes: (until(f64::from(second) + 1.0) - until(f64::from(second))) as u64,
+            ..Sample::default()
+        };
+        let mut recording = Recording::default();
+        recording.samples = (0..seconds).map(second).collect();
+        recording
+    }
+
+    /// However soon a buffer is over: no level behind it has a speed that the drive never had.
+    #[test]
+    fn a_short_buffer_hides_no_fall_behind_it() {
+        let drive = load("tiny").unwrap().open("sim:tiny").info().clone();
+        for (tenths, second) in (11..60).flat_map(|tenths| [6.3, 9.0, 20.0].map(|s| (tenths, s))) {
+            let lasts = f64::from(tenths) / 10.0;
+            let speeds = [(0.0, 5993.0), (lasts, 2689.0), (lasts + second, 1744.0)];
+            let (outcome, _) = conclude(&filled(&speeds, 40), &drive);
+            let levels = &outcome.unwrap().fills[0].levels;
+            let told = format!("{lasts} s, then {second} s: {levels:?}");
+            assert!((levels[0].bytes.0 as f64 / 5993e6 / lasts - 1.0).abs() < 0.02, "{told}");
+            let found = levels.iter().map(|level| level.megabytes_per_second);
+            let are_so = |(found, is): (f64, f64)| (found / is - 1.0).abs() < 0.02;
+            assert!(levels.len() == 3 && found.zip([5993.0, 2689.0, 1744.0]).all(are_so), "{told}");
+        }
+    }
+
+    /// A level of which the last seconds are slower, and too few to be one: what is the buffer's is told by the
+    /// seconds right behind it.
+    #[test]
+    fn a_buffer_ends_where_the_seconds_beside_its_end_say() {
+        let drive = load("tiny").unwrap().open("sim:tiny").info().clone();
+        let speeds = [(0.0, 2777.0), (1.17, 1898.0), (5.0, 1258.0)];
+        let (outcome, _) = conclude(&filled(&speeds, 9), &drive);
+        let fill = &outcome.unwrap().fills[0];
+        let buffer = fill.fast_buffer().unwrap().bytes.0 as f64;
+        assert!((buffer / 2777e6 / 1.17 - 1.0).abs() < 0.01, "{fill:?}");
+    }
+
     /// However soon a buffer is over: what a fill of another test finds, a fill of this one does.
     #[test]
     fn a_buffer_that_a_fill_shows_is_one_here() {
@@ -276,17 +335,7 @@ mod tests {
         let mut found = 0;
         for tenths in 1..100 {
             let lasts = f64::from(tenths) / 10.0;
-            let until =
-                |second: f64| second.min(lasts) * 5945e6 + (second - lasts).max(0.0) * 2474e6;
-            let second = |second: u32| Sample {
-                series: ERASED.to_owned(),
-                second,
-                span_ns: 1_000_000_000,
-                written_bytes: (until(f64::from(second) + 1.0) - until(f64::from(second))) as u64,
-                ..Sample::default()
-            };
-            let mut recording = Recording::default();
-            recording.samples = (0..30).map(second).collect();
+            let recording = filled(&[(0.0, 5945.0), (lasts, 2474.0)], 30);
             let samples: Vec<_> = recording.samples.iter().collect();
             let (outcome, _) = conclude(&recording, &drive);
             let fill = &outcome.unwrap().fills[0];

@@ -332,6 +332,17 @@ pub enum MethodWarning {
         /// How fast that is.
         gave: String,
     },
+    /// The drive was on its way while loads were compared.
+    #[error(
+        "Even writes went at {first} before the first load and at {last} before the last: the drive was still on its \
+         way, and each load found another state of it. Ratios are to the last."
+    )]
+    EvenWritesChanged {
+        /// The rate at first.
+        first: String,
+        /// The rate in the end.
+        last: String,
+    },
     /// More load shortened response times.
     #[error(
         "{}at {less} % of saturation I/Os took {took} on average, at {more} % {took_then}: more load shortens \

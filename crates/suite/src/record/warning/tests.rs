@@ -118,6 +118,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "no-knee", "less": 80, "took": "3 ms", "more": 95, "took_then": "1 ms"}),
         json!({"kind": "flush-costs-nothing", "commit": "0.03 ms", "write": "0.02 ms"}),
         json!({"kind": "flush-of-data-only"}),
+        json!({"kind": "even-writes-changed", "first": "13,497 IOPS", "last": "10,934 IOPS"}),
         json!({"kind": "flush-elsewhere", "filesystem": "tmpfs"}),
         json!({"kind": "without-barriers"}),
         json!({"kind": "reads-wait-in-model", "write_percent": 90, "reads": "37 ms", "writes": "0.04 ms"}),

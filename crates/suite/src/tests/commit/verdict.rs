@@ -20,7 +20,7 @@ pub struct Verdict {
     pub fresh: Option<Answer>,
     /// In steady state.
     pub steady: Option<Answer>,
-    /// In steady state beside a writer of pages at full speed.
+    /// In steady state beside a writer of pages: at full speed, unless a limit that is kept there is not beside fewer.
     pub beside: Option<Answer>,
 }
 
@@ -117,7 +117,6 @@ impl Outcome {
 
     /// What those who ask get, as far as it was measured.
     pub fn verdicts(&self) -> Vec<Verdict> {
-        let full_speed = self.beside.iter().find(|beside| beside.percent == 100);
         // The commits beside pages are of one size.
         let size_beside = self.commits.first().map(|first| first.setting.size);
         let verdict = |&(who, asks, kib, log, told): &Asked| {
@@ -130,8 +129,21 @@ impl Outcome {
             let of = |stage| found(stage).and_then(|commits| told(&commits.took));
             let (fresh, steady, as_it_is) =
                 (of(Stage::Fresh), of(Stage::Steady), of(Stage::AsItIs));
-            let beside = full_speed.filter(|_| size_beside == Some(size));
-            let beside = beside.and_then(|beside| told(&beside.took));
+            let is_of_size = size_beside == Some(size);
+            let beside: Vec<(u32, Answer)> = self
+                .beside
+                .iter()
+                .filter(|_| is_of_size)
+                .filter_map(|beside| Some((beside.percent, told(&beside.took)?)))
+                .collect();
+            let fails = |(_, answer): &&(u32, Answer)| answer.holds == Some(false);
+            let at_full_speed = beside.iter().find(|(percent, _)| *percent == 100);
+            let beside = match at_full_speed {
+                Some((_, answer)) if answer.holds == Some(true) => beside.iter().find(fails),
+                _ => None,
+            }
+            .or(at_full_speed)
+            .map(|(_, answer)| *answer);
             Verdict { who, asks, as_it_is, fresh, steady, beside }
         };
         let all = ASKED.iter().map(verdict);
