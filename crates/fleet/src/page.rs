@@ -124,7 +124,9 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         .iter()
         .zip(parts)
         .filter(|(_, part)| !is_sure(part))
-        .map(|((variant, service), _)| format!("'{}', {}", variant.name, percent(share(service))))
+        .map(|((variant, service), _)| {
+            format!("'{}' (late: {})", variant.name, percent(share(service)))
+        })
         .collect();
     let left_out = match &doubtful[..] {
         [] => String::new(),
@@ -517,7 +519,7 @@ mod tests {
         assert_eq!(
             headline_of(&[("a", worse), ("b", calm), ("c", doubtful)]),
             "'b' has the fewest late requests, none; 'a' the most, 33.33 %. In doubt, and not compared: \
-             'c', 33.33 %."
+             'c' (late: 33.33 %)."
         );
         assert_eq!(
             headline_of(&[("a", worse), ("b", calm), ("c", calm), ("d", worse)]),

@@ -201,6 +201,7 @@ fn points_in_words(points: &Points, x: &Axis, y: &Axis) -> String {
     let [first, last, lowest, highest] =
         [*first, *last, lowest, highest].map(|value| quantity(value, y));
     match lowest == highest {
+        true if points.points.len() == 1 => format!("{}: {lowest}", points.name),
         true => format!("{}: {lowest} throughout", points.name),
         false => format!(
             "{}: {first} at {from}, {last} at {to}, lowest {lowest}, highest {highest}",

@@ -81,6 +81,7 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
     let slow = DriveWarning::SlowedDown {
         parts: 1,
         most: "torture".to_owned(),
+        others: Vec::new(),
         percent: 40.0,
         last: None,
     };
@@ -328,6 +329,7 @@ fn spare_area_alone_is_told_beside_its_smallest_setting() {
     let slow = DriveWarning::SlowedDown {
         parts: 1,
         most: "torture".to_owned(),
+        others: Vec::new(),
         percent: 40.0,
         last: None,
     };

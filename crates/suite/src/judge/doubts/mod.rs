@@ -17,7 +17,9 @@ use crate::method::estimate::{lacks, scale};
 use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::unit::Unit;
-use crate::record::warning::{DriveWarning, HostWarning, JobWarning, MethodWarning, Warning};
+use crate::record::warning::{
+    DriveWarning, HostWarning, JobWarning, MethodWarning, Warning, others,
+};
 use crate::tests::consistency;
 
 /// Other load up to this share of all that the system counted is no doubt.
@@ -101,6 +103,7 @@ fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     Some(Warning::Method(MethodWarning::Changed {
         parts: found.len(),
         most: (*most).to_owned(),
+        others: others(found.iter().map(|(name, _)| *name), most),
         first: told(*first),
         last: told(*last),
     }))
@@ -233,10 +236,11 @@ fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
     let shares = series.iter().map(|(name, (throttled, all))| (*name, percent(*throttled, *all)));
     let (most, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (parts, most, percent) = (series.len(), most.to_owned(), share.min(100.0));
+    let others = others(series.keys().copied(), &most);
     let slowed = samples.iter().filter(|sample| sample.throttled_ns.unwrap_or(0) > 0);
     let last = slowed.max_by_key(|sample| sample.start_ns);
     let last = last.map(|sample| format!("in second {} of {}", sample.second, sample.series));
-    Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, percent, last }))
+    Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, others, percent, last }))
 }
 
 /// Whether a drive that does not tell whether it slows down ever became as warm as its own protection

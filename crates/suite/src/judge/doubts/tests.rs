@@ -406,7 +406,13 @@ fn what_slowed_down_is_told_however_cool_each_second_ended() {
     let last = Some("in second 0 of torture".to_owned());
     assert_eq!(
         told(&[(84_994, Some(400_000_000)), (84_900, Some(0))]),
-        [Warning::Drive(DriveWarning::SlowedDown { parts, most, percent, last })]
+        [Warning::Drive(DriveWarning::SlowedDown {
+            parts,
+            most,
+            others: Vec::new(),
+            percent,
+            last
+        })]
     );
     assert_eq!(told(&[(85_000, Some(0))]), [], "it did nothing in that moment");
     let temperature = limit;
@@ -419,6 +425,26 @@ fn what_slowed_down_is_told_however_cool_each_second_ended() {
         some.contains("in torture") && some.contains("for less than 1 % of the time"),
         "{some}"
     );
+}
+
+/// The page says which of several figures a doubt is about.
+#[test]
+fn a_doubt_about_several_parts_names_them_unless_nobody_would_read_them() {
+    let told = |count: u64| {
+        let seconds = (0..count).map(|part| Sample {
+            throttled_ns: Some(1_000_000 * (part + 1)),
+            ..sample(&format!("part-{part:02}"), part, 1)
+        });
+        let mut recording = Recording::default();
+        recording.samples = seconds.collect();
+        doubts(&record(Vec::new()), &recording)[0].to_string()
+    };
+    let three = told(3);
+    assert!(
+        three.contains("in 3 of the parts, most of all in part-02 (the others: part-00, part-01),"),
+        "{three}"
+    );
+    assert!(told(30).contains("in 30 of the parts, most of all in part-29, which"));
 }
 
 /// Whatever is wrong in the phases of one spare area is a doubt about that one.

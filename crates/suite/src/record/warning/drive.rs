@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
 use crate::record::number::counted;
+use crate::record::warning::method::in_parts;
 
 /// The drive is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -113,7 +114,7 @@ pub enum DriveWarning {
          {} of the time there{}. What was measured while it did shows its cooling instead of its firmware.",
         match parts {
             1 => format!(" in {most}"),
-            parts => format!(", in {parts} of the parts, most of all in {most}"),
+            _ => format!(", {}", in_parts(*parts, most, others)),
         },
         match percent {
             ..1.0 => "less than 1 %".to_owned(),
@@ -126,6 +127,9 @@ pub enum DriveWarning {
         parts: usize,
         /// Where most.
         most: String,
+        /// Where else, if there are not too many to name. Older runs do not tell.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// Its share of the time there, in percent.
         percent: f64,
         /// When it did so last: `in second 47 of torture`.

@@ -231,16 +231,16 @@ pub enum MethodWarning {
     #[error(
         "The rate changed while it was measured, {}: from {first} at first to {last} in the end. \
          Figures there are means of both, and no speed of the drive.",
-        match parts {
-            1 => format!("in {most}"),
-            parts => format!("in {parts} of the parts, most of all in {most}"),
-        }
+        in_parts(*parts, most, others)
     )]
     Changed {
         /// In how many parts.
         parts: usize,
         /// Where it changed most.
         most: String,
+        /// Where else, if there are not too many to name. Older runs do not tell.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// What it was at first.
         first: String,
         /// What it was in the end.
@@ -468,6 +468,29 @@ impl Display for Filled {
 
 /// What figures with a steady state in their name are where there is none.
 const NOT_STEADY: &str = "Figures named steady are of the last part of the run.";
+
+/// So many parts are named; nobody reads more.
+const NAMED: usize = 12;
+
+/// The parts besides the one where something was most, if there are not too many to name.
+pub(crate) fn others<'a>(parts: impl Iterator<Item = &'a str>, most: &str) -> Vec<String> {
+    let all: Vec<String> = parts.filter(|part| *part != most).map(str::to_owned).collect();
+    if all.len() < NAMED { all } else { Vec::new() }
+}
+
+/// Where something was so: `in a`, or `in 3 of the parts, most of all in a (the others: b, c)`.
+pub(super) fn in_parts(parts: usize, most: &str, others: &[String]) -> String {
+    match (parts, others) {
+        (1, _) => format!("in {most}"),
+        (parts, []) => format!("in {parts} of the parts, most of all in {most}"),
+        (parts, others) => {
+            format!(
+                "in {parts} of the parts, most of all in {most} (the others: {})",
+                others.join(", ")
+            )
+        }
+    }
+}
 
 /// What may make a flush cost nothing.
 fn why_free(write_cache: Option<&str>) -> &'static str {

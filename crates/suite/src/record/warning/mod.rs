@@ -20,8 +20,8 @@ pub use data::DataWarning;
 pub use drive::DriveWarning;
 pub use host::HostWarning;
 pub use job::JobWarning;
-pub(crate) use method::at_spare;
 pub use method::{Filled, MethodWarning, WindowState};
+pub(crate) use method::{at_spare, others};
 pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
 

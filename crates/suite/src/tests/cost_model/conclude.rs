@@ -76,7 +76,13 @@ fn hardly_fresh(recording: &Recording) -> Option<Warning> {
     let rates = iops_of(recording.series(&most));
     let (first, last) = fell_at_once(&rates).filter(|_| changed(&rates).is_none())?;
     let [first, last] = [first, last].map(|iops| in_words(iops.round(), "IOPS"));
-    Some(Warning::Method(MethodWarning::Changed { parts: 1, most, first, last }))
+    Some(Warning::Method(MethodWarning::Changed {
+        parts: 1,
+        most,
+        others: Vec::new(),
+        first,
+        last,
+    }))
 }
 
 /// What is asked of the seconds of shares of the model.
