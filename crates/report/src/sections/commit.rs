@@ -46,7 +46,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
-    of_limits(&outcome.verdicts(), is_hard_disk(drive))
+    of_limits(&outcome.verdicts(&[]), is_hard_disk(drive))
 }
 
 /// The first limit, and what the same people ask for as well where that is missed.
@@ -95,15 +95,16 @@ fn figure(answer: Said) -> String {
 /// A figure with what it means, if there is a limit.
 fn in_words(answer: Option<Said>) -> String {
     let Some(answer) = answer else { return NONE.to_owned() };
+    let doubt = if answer.in_doubt { ", in doubt" } else { "" };
     match answer.holds {
-        Some(true) => format!("yes, {}", figure(answer)),
-        Some(false) => format!("no, {}", figure(answer)),
-        None => figure(answer),
+        Some(true) => format!("yes, {}{doubt}", figure(answer)),
+        Some(false) => format!("no, {}{doubt}", figure(answer)),
+        None => format!("{}{doubt}", figure(answer)),
     }
 }
 
 fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
-    let verdicts = answer.outcome.verdicts();
+    let verdicts = answer.outcome.verdicts(&answer.run.record.warnings);
     let of_directory = verdicts.iter().any(|one| one.as_it_is.is_some());
     let row = |one: &Verdict| {
         let values = match of_directory {
@@ -227,7 +228,8 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
         ("steady", |verdict| verdict.steady),
         ("steady, beside pages", |verdict| verdict.beside),
     ];
-    let all: Vec<Vec<Verdict>> = answers.iter().map(|answer| answer.outcome.verdicts()).collect();
+    let all: Vec<Vec<Verdict>> =
+        answers.iter().map(|answer| answer.outcome.verdicts(&answer.run.record.warnings)).collect();
     let mut asked: Vec<(&str, &str)> = Vec::new();
     for one in all.iter().flatten() {
         if !asked.contains(&(one.who, one.asks)) {
@@ -309,8 +311,9 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_kept_is_not_told_without_the_one_that_is_missed() {
-        let answer =
-            |holds| Some(Said { value: 2.0, unit: Unit::Milliseconds, holds: Some(holds) });
+        let answer = |holds| {
+            Some(Said { value: 2.0, unit: Unit::Milliseconds, holds: Some(holds), in_doubt: false })
+        };
         let verdict = |who, asks, steady| {
             let (as_it_is, beside) = (None, None);
             Verdict { who, asks, as_it_is, fresh: answer(true), steady: answer(steady), beside }

@@ -108,7 +108,7 @@ fn every_test_has_its_section_and_its_files() {
         assert!(section("cost-model").contains(line), "{line}");
     }
     let steady_state = section("steady-state");
-    let verdict = steady_state.find("<h3>Verdict</h3>").unwrap();
+    let verdict = steady_state.find("<h3>By the rule</h3>").unwrap();
     assert!(
         verdict < steady_state.find("class=\"view").unwrap(),
         "what the rounds come to is first"
@@ -127,7 +127,10 @@ fn every_test_has_its_section_and_its_files() {
         assert!(html.contains(&format!("id=\"{anchor}\"")), "#{anchor} leads nowhere");
     }
     let text = summary(&[subject.clone()]);
-    assert!(text.contains("Corners: Rates") && text.contains("Steady state: Verdict"), "{text}");
+    assert!(
+        text.contains("Corners: Rates") && text.contains("Steady state: By the rule"),
+        "{text}"
+    );
 
     let mut other = subject.clone();
     other.runs.iter_mut().for_each(|run| run.record.drive.model = "A <second> & \"drive\"".into());

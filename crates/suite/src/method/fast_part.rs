@@ -1,10 +1,12 @@
 //! The fast beginning of a sequential write: what an SLC buffer takes.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, Temperature};
-use writecliff_measure::Sample;
+use writecliff_device::{Bytes, Nanos, Temperature};
+use writecliff_measure::{Sample, Totals};
 
-use crate::method::levels::{FALL, Level, NEAR, is_more_work, is_too_warm, median, share_of};
+use crate::method::levels::{
+    FALL, Level, NEAR, differ, is_more_work, is_too_warm, levels, median, share_of,
+};
 
 /// A sequential write that began fast and then fell for good.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -91,10 +93,37 @@ impl FastPart {
     }
 }
 
+/// The levels of a sequential write, of which the first may be a fast buffer that is over too soon to be one by itself: the
+/// fills of the other tests would find it. What comes behind it is then looked at without it.
+pub(crate) fn levels_and_buffer(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Level> {
+    let found = levels(samples, limit);
+    let known = FastPart::of_levels(&found).map(|part| part.fast_megabytes_per_second);
+    let hidden = FastPart::and_rest(samples, limit)
+        .filter(|(part, _)| known.is_none_or(|fast| differ(fast, part.fast_megabytes_per_second)));
+    let Some((FastPart { bytes, fast_megabytes_per_second, .. }, rest)) = hidden else {
+        return found;
+    };
+    let mut behind = levels(rest, limit);
+    let Some(first) = behind.first_mut() else { return found };
+    // The end of the second of the fall is theirs as well.
+    let (all, rest) = (Totals::of(samples.iter().copied()), Totals::of(rest.iter().copied()));
+    let buffer = Level {
+        bytes,
+        megabytes_per_second: fast_megabytes_per_second,
+        too_warm: false,
+        more_work: false,
+    };
+    let of_the_fall = Nanos(all.span.0 - rest.span.0).as_secs_f64() - buffer.seconds();
+    let seconds = first.seconds() + of_the_fall;
+    first.bytes = Bytes(first.bytes.0 + (all.written.0 - rest.written.0).saturating_sub(bytes.0));
+    first.megabytes_per_second = first.bytes.0 as f64 / 1e6 / seconds;
+    behind.insert(0, buffer);
+    behind
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::method::levels::levels;
 
     fn seconds(megabytes: &[u64]) -> Vec<Sample> {
         let second = |(index, megabytes): (usize, &u64)| Sample {

@@ -10,8 +10,8 @@ use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
-use crate::method::fast_part::FastPart;
-use crate::method::levels::{FALL, levels, median, share_of};
+use crate::method::fast_part::{FastPart, levels_and_buffer};
+use crate::method::levels::{FALL, median, share_of};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, used,
 };
@@ -226,7 +226,7 @@ fn conclude(
     drive: &DeviceInfo,
 ) -> (Option<Outcome>, Vec<Warning>) {
     let exhaust: Vec<&Sample> = recording.series(EXHAUST).collect();
-    let found = levels(&exhaust, drive.temperature_limit);
+    let found = levels_and_buffer(&exhaust, drive.temperature_limit);
     if found.is_empty() {
         return (
             None,

@@ -10,8 +10,8 @@ use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
-use crate::method::fast_part::FastPart;
-use crate::method::levels::{Level, differ, levels};
+use crate::method::fast_part::{FastPart, levels_and_buffer};
+use crate::method::levels::Level;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
 use crate::method::quick::quick_span;
 use crate::method::session::{Extent, RunError, Session};
@@ -209,42 +209,13 @@ impl Fill {
     }
 }
 
-/// The levels of a fill, of which the first may be a fast buffer that is over too soon to be one by itself: the
-/// fills of the other tests would find it. What comes behind it is then looked at without it.
-fn levels_of(samples: &[&Sample], drive: &DeviceInfo) -> Vec<Level> {
-    let limit = drive.temperature_limit;
-    let found = levels(samples, limit);
-    let known = FastPart::of_levels(&found).map(|part| part.fast_megabytes_per_second);
-    let hidden = FastPart::and_rest(samples, limit)
-        .filter(|(part, _)| known.is_none_or(|fast| differ(fast, part.fast_megabytes_per_second)));
-    let Some((FastPart { bytes, fast_megabytes_per_second, .. }, rest)) = hidden else {
-        return found;
-    };
-    let mut behind = levels(rest, limit);
-    let Some(first) = behind.first_mut() else { return found };
-    // The end of the second of the fall is theirs as well.
-    let (all, rest) = (Totals::of(samples.iter().copied()), Totals::of(rest.iter().copied()));
-    let buffer = Level {
-        bytes,
-        megabytes_per_second: fast_megabytes_per_second,
-        too_warm: false,
-        more_work: false,
-    };
-    let of_the_fall = Nanos(all.span.0 - rest.span.0).as_secs_f64() - buffer.seconds();
-    let seconds = first.seconds() + of_the_fall;
-    first.bytes = Bytes(first.bytes.0 + (all.written.0 - rest.written.0).saturating_sub(bytes.0));
-    first.megabytes_per_second = first.bytes.0 as f64 / 1e6 / seconds;
-    behind.insert(0, buffer);
-    behind
-}
-
 fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<Warning>) {
     let first_half = Totals::of(recording.series(FIRST_HALF)).written;
     let (mut fills, mut warnings) = (Vec::new(), Vec::new());
     for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)] {
         let samples: Vec<_> = recording.series(phase).collect();
         let phase = phase.to_owned();
-        let levels = levels_of(&samples, drive);
+        let levels = levels_and_buffer(&samples, drive.temperature_limit);
         if levels.is_empty() {
             warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
@@ -261,6 +232,7 @@ mod tests {
     use writecliff_sim::{Build, load};
 
     use super::*;
+    use crate::method::levels::levels;
 
     /// A disk's tracks: a hundred seconds of 200 down to 100 MB/s, a step of 1 MB/s each.
     #[test]

@@ -6,7 +6,7 @@ use writecliff_device::{Bytes, Durability, Layout, Nanos};
 use writecliff_sim::{Build, Profile, SsdProfile, load, scaled};
 use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
 use writecliff_suite::{
-    MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,
+    HostWarning, MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,
 };
 
 const PAGE: Bytes = Bytes::from_kib(4);
@@ -111,7 +111,7 @@ fn verdicts_say_yes_and_no_by_the_limits_of_those_who_ask() {
         outcome
     };
     let holds = |outcome: &Outcome, who: &str| -> Vec<Option<bool>> {
-        let verdicts = outcome.verdicts();
+        let verdicts = outcome.verdicts(&[]);
         let of = verdicts.iter().filter(|verdict| verdict.who == who);
         of.map(|verdict| verdict.fresh.unwrap().holds).collect()
     };
@@ -125,12 +125,61 @@ fn verdicts_say_yes_and_no_by_the_limits_of_those_who_ask() {
     assert!((one.per_second * one.mean_ns as f64 / 1e9 - 1.0).abs() < 1e-9);
     assert!((four.per_second * four.mean_ns as f64 / 1e9 - 4.0).abs() < 1e-9);
     let sqlite: Vec<f64> = outcome
-        .verdicts()
+        .verdicts(&[])
         .iter()
         .filter(|verdict| verdict.who.starts_with("SQLite"))
         .map(|verdict| verdict.fresh.unwrap().value)
         .collect();
     assert_eq!(sqlite, [one.per_second, one.per_second / 3.0]);
+}
+
+/// A limit that is broken beside fewer pages is not kept beside all of them, and what was measured while something was
+/// wrong is said to be.
+#[test]
+fn a_limit_is_kept_beside_pages_only_where_it_is_beside_fewer_as_well() {
+    let took = |longest_ms: u64| {
+        serde_json::json!({
+            "count": 1000, "per_second": 900.0, "mean_ns": 1,
+            "latency": {
+                "p50_ns": 1, "p99_ns": 2, "p999_ns": 3, "p9999_ns": null, "max_ns": longest_ms * 1_000_000,
+            },
+        })
+    };
+    let of = |value: serde_json::Value, more: serde_json::Value| {
+        let mut value = value;
+        value.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        value
+    };
+    let pages =
+        serde_json::json!({ "iops": 1.0, "megabytes_per_second": 1.0, "mean_ns": 1, "max_ns": 1 });
+    let setting = serde_json::json!({
+        "stage": "steady", "durability": "flushed", "size": "4KiB", "committers": 1,
+    });
+    let verdict = |full: u64, half: u64, doubts: &[Warning]| {
+        let beside = [(100, full), (50, half)].map(|(percent, longest)| {
+            serde_json::json!({ "percent": percent, "pages": pages, "took": took(longest) })
+        });
+        let commits = [of(took(1), setting.clone())];
+        let outcome = serde_json::json!({ "commits": commits, "beside": beside });
+        let outcome: Outcome = serde_json::from_value(outcome).unwrap();
+        let all = outcome.verdicts(doubts);
+        let heartbeat = all.iter().find(|one| one.asks.contains("heartbeat")).unwrap();
+        let beside = heartbeat.beside.unwrap();
+        (beside.value, beside.holds, beside.in_doubt, heartbeat.steady.unwrap().in_doubt)
+    };
+    assert_eq!(verdict(93, 40, &[]), (93.0, Some(true), false, false));
+    assert_eq!(verdict(93, 181, &[]), (181.0, Some(false), false, false));
+    assert_eq!(verdict(141, 181, &[]), (141.0, Some(false), false, false));
+    let held_up = |phase: &str| {
+        Warning::from(HostWarning::HeldUp {
+            span: Nanos::from_secs(1),
+            phases: vec![phase.to_owned()],
+        })
+    };
+    let beside = verdict(93, 40, &[held_up("beside-100%")]);
+    assert_eq!(beside, (93.0, Some(true), true, false));
+    let alone = verdict(93, 40, &[held_up("steady-flushed-4KiB")]);
+    assert_eq!(alone, (93.0, Some(true), false, true));
 }
 
 /// A directory's logs are told apart, and who writes which is judged by it: by no other one where the run did not
@@ -149,7 +198,7 @@ fn in_a_directory_each_is_judged_by_a_log_like_its_own() {
         let outcome = serde_json::json!({ "commits": commits, "beside": [] });
         let outcome: Outcome = serde_json::from_value(outcome).unwrap();
         let mut told: Vec<_> = outcome
-            .verdicts()
+            .verdicts(&[])
             .into_iter()
             .map(|one| (one.who, one.as_it_is.unwrap().value))
             .collect();

@@ -208,7 +208,7 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
                 at most, and a rise or fall of 10 % at most. Saturation at first is a minute's mean, or that of \
                 the first tenth if that is less; in the end, that of the last tenth.";
     let table =
-        |rows| Table { first: true, ..table_of(subjects, answers, ("Verdict", text), rows) };
+        |rows| Table { first: true, ..table_of(subjects, answers, ("By the rule", text), rows) };
     (!rows.is_empty()).then(|| table(rows))
 }
 

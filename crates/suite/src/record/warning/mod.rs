@@ -95,6 +95,26 @@ impl Warning {
         !is_of_another && self.is_of(stage)
     }
 
+    /// Whether it says that something was wrong while this phase was measured, as far as doubts name phases.
+    pub(crate) fn names(&self, phase: &str) -> bool {
+        let is_one_of = |parts: usize, most: &str, others: &[String]| {
+            // Those that it does not name may be any.
+            let are_named = parts == 1 + others.len();
+            !are_named || most == phase || others.iter().any(|other| other == phase)
+        };
+        match self {
+            Self::Method(MethodWarning::Changed { parts, most, others, .. })
+            | Self::Drive(DriveWarning::SlowedDown { parts, most, others, .. }) => {
+                is_one_of(*parts, most, others)
+            }
+            Self::Host(
+                HostWarning::HeldUp { phases, .. } | HostWarning::OtherLoad { phases, .. },
+            ) => phases.iter().any(|other| other == phase),
+            Self::Host(HostWarning::GeneratorBusy { phase: busy, .. }) => busy == phase,
+            _ => false,
+        }
+    }
+
     /// Whether it says that the drive does not keep what is written to it: no figure matters then.
     pub(crate) const fn is_of_lost_data(&self) -> bool {
         matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())

@@ -3,9 +3,11 @@
 
 use writecliff_device::{Bytes, Layout};
 
+use super::beside_phase;
 use super::outcome::{Commits, Outcome, Stage, Took};
 use crate::record::rate::LatencyFigures;
 use crate::record::unit::Unit;
+use crate::record::warning::Warning;
 
 /// What a system asks of a drive, and what it gets.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +35,15 @@ pub struct Answer {
     pub unit: Unit,
     /// Whether the limit is kept.
     pub holds: Option<bool>,
+    /// Whether something was wrong while it was measured.
+    pub in_doubt: bool,
+}
+
+impl Answer {
+    /// The same of what was measured in this phase.
+    fn of(self, phase: &str, doubts: &[Warning]) -> Self {
+        Self { in_doubt: doubts.iter().any(|doubt| doubt.names(phase)), ..self }
+    }
 }
 
 /// What a figure is of the commits of a size.
@@ -100,11 +111,11 @@ fn p99(took: &Took, limit: u64) -> Option<u64> {
 
 fn limited(nanos: u64, limit: u64) -> Option<Answer> {
     let holds = Some(nanos < limit);
-    Some(Answer { value: nanos as f64 / 1e6, unit: Unit::Milliseconds, holds })
+    Some(Answer { value: nanos as f64 / 1e6, unit: Unit::Milliseconds, holds, in_doubt: false })
 }
 
 fn rate(per_second: f64) -> Option<Answer> {
-    Some(Answer { value: per_second, unit: Unit::Count, holds: None })
+    Some(Answer { value: per_second, unit: Unit::Count, holds: None, in_doubt: false })
 }
 
 impl Outcome {
@@ -115,8 +126,8 @@ impl Outcome {
         stage != Stage::AsItIs || log == Layout::Preallocated && self.commits.iter().any(appended)
     }
 
-    /// What those who ask get, as far as it was measured.
-    pub fn verdicts(&self) -> Vec<Verdict> {
+    /// What those who ask get, as far as it was measured; doubts are those of the run.
+    pub fn verdicts(&self, doubts: &[Warning]) -> Vec<Verdict> {
         // The commits beside pages are of one size.
         let size_beside = self.commits.first().map(|first| first.setting.size);
         let verdict = |&(who, asks, kib, log, told): &Asked| {
@@ -126,7 +137,10 @@ impl Outcome {
                 let has_none = self.has_no_such_log(stage, log);
                 self.flushed(stage, size, log).or(instead.filter(|_| has_none))
             };
-            let of = |stage| found(stage).and_then(|commits| told(&commits.took));
+            let of = |stage| {
+                let commits = found(stage)?;
+                Some(told(&commits.took)?.of(&commits.setting.phase(stage), doubts))
+            };
             let (fresh, steady, as_it_is) =
                 (of(Stage::Fresh), of(Stage::Steady), of(Stage::AsItIs));
             let is_of_size = size_beside == Some(size);
@@ -134,7 +148,10 @@ impl Outcome {
                 .beside
                 .iter()
                 .filter(|_| is_of_size)
-                .filter_map(|beside| Some((beside.percent, told(&beside.took)?)))
+                .filter_map(|beside| {
+                    let answer = told(&beside.took)?;
+                    Some((beside.percent, answer.of(&beside_phase(beside.percent), doubts)))
+                })
                 .collect();
             let fails = |(_, answer): &&(u32, Answer)| answer.holds == Some(false);
             let at_full_speed = beside.iter().find(|(percent, _)| *percent == 100);
