@@ -1,4 +1,5 @@
-//! A picture's data as CSV: every value, also of those that are not drawn.
+//! A picture's data as CSV: every value, also of those that are not drawn. The first column's name has with it
+//! under what conditions they hold, as the picture itself has: that they are simulated, or in doubt.
 
 use super::{Axis, Bar, Heat, Picture, Points, Range, Scale, Trace};
 
@@ -15,7 +16,7 @@ pub(crate) fn csv(picture: &Picture) -> String {
 
 fn points_csv(picture: &Picture) -> String {
     let traces: Vec<&Points> = picture.named().collect();
-    let mut text = field(&picture.x.quantity);
+    let mut text = first(&picture.x.quantity, picture);
     for trace in &traces {
         text += ",";
         text += &field(&trace.name);
@@ -51,7 +52,7 @@ fn points_csv(picture: &Picture) -> String {
 
 fn bars_csv(picture: &Picture, bars: &[Bar]) -> String {
     let varies = bars.iter().any(|bar| bar.error.is_some());
-    let (name, value) = (field(&picture.y.quantity), field(&picture.x.quantity));
+    let (name, value) = (first(&picture.y.quantity, picture), field(&picture.x.quantity));
     let head = if varies { ",deviation" } else { "" };
     let mut text = format!("{name},{value}{head}\n");
     for bar in bars {
@@ -66,7 +67,7 @@ fn ranges_csv(picture: &Picture, ranges: &[Range]) -> String {
     let unit = &picture.x.quantity;
     let middle = ranges.first().map_or("middle", |range| range.middle_is);
     let ends = ["lowest", middle, "highest"].map(|end| field(&format!("{end} {unit}")));
-    let mut text = format!("{},{}\n", field(&picture.y.quantity), ends.join(","));
+    let mut text = format!("{},{}\n", first(&picture.y.quantity, picture), ends.join(","));
     for range in ranges {
         let Range { low, middle, high, .. } = range;
         text += &format!("{},{low},{middle},{high}\n", field(&range.name));
@@ -76,9 +77,10 @@ fn ranges_csv(picture: &Picture, ranges: &[Range]) -> String {
 
 fn heat_csv(picture: &Picture, heat: &Heat) -> String {
     let (x, y) = (&picture.x.quantity, &picture.y.quantity);
-    let head = [format!("{x} from"), format!("{x} to"), format!("{y} from"), format!("{y} to")];
-    let mut text = head.map(|name| field(&name)).join(",");
-    text += &format!(",{}\n", field(heat.quantity));
+    let head =
+        [format!("{x} to"), format!("{y} from"), format!("{y} to"), heat.quantity.to_owned()];
+    let mut text = first(&format!("{x} from"), picture);
+    text += &format!(",{}\n", head.map(|name| field(&name)).join(","));
     for (column, x) in heat.columns.iter().zip(heat.x_edges.windows(2)) {
         for (share, y) in column.iter().zip(heat.y_edges.windows(2)) {
             if *share > 0.0 {
@@ -87,6 +89,14 @@ fn heat_csv(picture: &Picture, heat: &Heat) -> String {
         }
     }
     text
+}
+
+/// The name of the first column.
+fn first(name: &str, picture: &Picture) -> String {
+    match picture.conditions.as_str() {
+        "" => field(name),
+        conditions => field(&format!("{name} ({conditions})")),
+    }
 }
 
 fn place(axis: &Axis, value: f64) -> String {
@@ -117,6 +127,9 @@ mod tests {
         let picture = Picture::new("id".into(), "title".into(), x, y, vec![one, two]);
         let expected = "size,read,write\n4KiB,1,2\n8KiB,,9\n\"a \"\"b\"\", c\",3.5,\n";
         assert_eq!(csv(&picture), expected);
+        let mut picture = picture;
+        "QD1, simulated".clone_into(&mut picture.conditions);
+        assert!(csv(&picture).starts_with("\"size (QD1, simulated)\",read,write\n4KiB,"));
     }
 
     #[test]
