@@ -45,6 +45,13 @@ fn of_one(subject: &Subject) -> String {
     let writes = format!("{block} random writes{unused}");
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
     let fall = match (outcome.cliff_s, outcome.warm_fall_s) {
+        (Some(second), _) if main.came_back() => {
+            let second = number::seconds(f64::from(second));
+            format!(
+                "{writes} fall below half of {fresh} IOPS after {second} for a while, and come back to {mean} on \
+                 average"
+            )
+        }
         (Some(second), _) => {
             let second = number::seconds(f64::from(second));
             format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
@@ -227,6 +234,14 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile
     let outcome = &main.outcome;
     let note = format!("then {} on average", main.of_fresh_in_words());
     match outcome.cliff_s {
+        Some(second) if main.came_back() => {
+            let value = number::seconds(f64::from(second));
+            tile(
+                "Falls after",
+                value,
+                format!("below half of fresh for a while; in the end {}", main.of_fresh_in_words()),
+            )
+        }
         Some(second) => {
             let value = number::seconds(f64::from(second));
             tile("Cliff after", value, note)

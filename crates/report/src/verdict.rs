@@ -172,9 +172,8 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 }
 
 fn cliff(main: &Writes<'_>) -> Sentence {
-    let left = main.of_fresh();
     let text = match main.outcome.cliff_s {
-        Some(second) if left >= 0.5 => format!(
+        Some(second) if main.came_back() => format!(
             "After {} it falls below half of that for a while, and comes back.",
             number::seconds(f64::from(second))
         ),

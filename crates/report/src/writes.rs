@@ -68,6 +68,9 @@ pub(crate) fn writes(subject: &Subject) -> Vec<Writes<'_>> {
     all
 }
 
+/// A cliff is a fall below this share of fresh.
+pub(crate) const HALF: f64 = 0.5;
+
 impl<'a> Writes<'a> {
     fn of(run: &'a Run, torture: &Torture<'a>) -> Option<Self> {
         let outcome = torture.outcome?;
@@ -112,6 +115,11 @@ impl<'a> Writes<'a> {
     /// What is left of the fresh rate, as a share of it.
     pub(crate) fn of_fresh(&self) -> f64 {
         self.outcome.steady_iops.mean / self.outcome.fresh_iops.max(f64::MIN_POSITIVE)
+    }
+
+    /// Whether it fell as at a write cliff and did not stay there.
+    pub(crate) fn came_back(&self) -> bool {
+        self.outcome.cliff_s.is_some() && self.of_fresh() >= HALF
     }
 
     /// The same in words: `as much as fresh`, `38 % of fresh`.

@@ -209,7 +209,7 @@ fn commits(answer: &Answer<'_, Outcome>) -> Table {
     let rows = alone.chain(through).chain(beside).collect();
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["a second", "p50", "p99", "p99.9", "longest"].map(column).into();
-    let text = "Commits a second are those of committers that do nothing in between.";
+    let text = "Commits a second are those of committers that begin the next as soon as this host lets them.";
     let mut table = Table::new("Commits", text, columns, rows);
     "drive and commits".clone_into(&mut table.corner);
     table

@@ -234,6 +234,11 @@ fn of_one(answer: &Answer<'_, Outcome>, loads: &[Load], depths: &[usize]) -> Vec
     SAID.iter().map(table).collect()
 }
 
+/// What a row of a comparison is called.
+fn name_of(load: Load, depth: usize) -> String {
+    format!("{}, QD{depth}", in_words(load))
+}
+
 /// Drives across, and down each load with every fourth of the numbers in flight: the pictures have the
 /// others.
 fn of_several(
@@ -260,16 +265,17 @@ fn of_several(
                 Good::AtLeast => unit(*load).1(value),
                 Good::AtMost => number::service_time(value as u64),
             };
-            number_row(
-                &format!("{}, QD{depth}", in_words(*load)),
-                *good,
-                answers.iter().map(of),
-                words,
-            )
+            number_row(&name_of(*load, depth), *good, answers.iter().map(of), words)
         };
-        let rows = loads
-            .iter()
-            .flat_map(|load| merged(shown.iter().map(|depth| row(load, *depth)).collect()));
+        // What is the same at all of them is told of all; of others those that are shown.
+        let is_shown = |load: &Load, row: &Row| {
+            let is_of = |depth: &usize| row.name == name_of(*load, *depth);
+            !depths.iter().any(is_of) || shown.iter().any(is_of)
+        };
+        let rows = loads.iter().flat_map(|load| {
+            let all = merged(depths.iter().map(|depth| row(load, *depth)).collect());
+            all.into_iter().filter(move |row| is_shown(load, row)).collect::<Vec<_>>()
+        });
         table_of(subjects, answers, (title, ""), rows.collect())
     };
     COMPARED.iter().map(table).collect()

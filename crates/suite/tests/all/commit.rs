@@ -122,8 +122,10 @@ fn verdicts_say_yes_and_no_by_the_limits_of_those_who_ask() {
     // Each for itself, they wait for the same flushes and no longer than one alone.
     let one = took(&outcome, Stage::Fresh, Durability::Flushed, 1);
     let four = took(&outcome, Stage::Fresh, Durability::Flushed, 4);
-    assert!((one.per_second * one.mean_ns as f64 / 1e9 - 1.0).abs() < 1e-9);
-    assert!((four.per_second * four.mean_ns as f64 / 1e9 - 4.0).abs() < 1e-9);
+    // What committers do who do nothing in between is their number over the mean (J. Little, 1961), but for those
+    // that were under way at the end.
+    assert!((one.per_second * one.mean_ns as f64 / 1e9 - 1.0).abs() < 0.02);
+    assert!((four.per_second * four.mean_ns as f64 / 1e9 - 4.0).abs() < 0.08);
     let sqlite: Vec<f64> = outcome
         .verdicts(&[])
         .iter()

@@ -24,7 +24,7 @@ fn a_run_of_an_array_gives_the_same_bytes_again_and_tells_of_its_rebuild() {
         "RAID-5 of 4 Tiny, chunk 64KiB, NAND of member 2 slow, member 1 rebuilt"
     );
     let told = record.warnings.iter().find_map(|warning| match warning {
-        Warning::Drive(DriveWarning::Rebuilt { member, done, of, time, in_fill }) => {
+        Warning::Drive(DriveWarning::Rebuilt { member, done, of, time, in_fill, .. }) => {
             Some((*member, *done, *of, *time, *in_fill))
         }
         _ => None,

@@ -4,6 +4,7 @@ use super::series::{Ranges, Series, TIME, view, windows};
 use crate::number;
 use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
 use crate::section::View;
+use crate::writes::HALF;
 
 /// Seconds that a log axis would silently leave out are drawn, and this says how.
 const DEAD: &str = " Orange strokes at the bottom are seconds in which nothing completed.";
@@ -106,7 +107,13 @@ fn conclusion(one: &Series<'_>) -> String {
             }
             _ => "no write cliff".to_owned(),
         },
-        |second| format!("write cliff after {}", number::seconds(f64::from(second))),
+        |second| {
+            let second = number::seconds(f64::from(second));
+            match mean >= HALF * fresh {
+                true => format!("below half of that after {second} for a while"),
+                false => format!("write cliff after {second}"),
+            }
+        },
     );
     let worst = outcome.worst.map_or_else(String::new, |worst| {
         format!(", {} in the worst of all", number::count(worst.iops))

@@ -111,23 +111,30 @@ fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
 
 /// An array that was being rebuilt at some time of the run.
 fn rebuilt(record: &RunRecord) -> Option<Warning> {
-    let before = record.phases.first()?.before.rebuild?;
-    let now = record.phases.last()?.after.rebuild?;
-    let Rebuilding { member, done, of, time } = now;
-    if before.is_complete() && before.time == time {
-        return None;
-    }
+    let Rebuilding { member, done, of, time } = record.phases.last()?.after.rebuild?;
     // What only prepares the drive has no figures.
     let prepares = |phase: &&Phase| {
         let has_a_fill =
             matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
         has_a_fill && phase.name.rsplit('/').next() == Some(consistency::FILL)
     };
-    let goes_on = |phase: &&Phase| phase.before.rebuild.is_some_and(|one| !one.is_complete());
+    // A purge may have begun it anew where the phase before had seen its end.
+    let goes_on = |phase: &&Phase| {
+        let states = phase.before.rebuild.zip(phase.after.rebuild);
+        states.is_some_and(|(before, after)| !before.is_complete() || before.time > after.time)
+    };
     let beside: Vec<&Phase> =
         record.phases.iter().filter(goes_on).filter(|phase| !prepares(phase)).collect();
     let in_fill = beside.iter().all(|phase| phase.name == consistency::FILL);
-    let doubt = DriveWarning::Rebuilt { member, done, of, time, in_fill };
+    // Whatever is less far than what comes before it was begun anew.
+    let states = beside.iter().flat_map(|phase| [phase.before.rebuild, phase.after.rebuild]);
+    let states: Vec<Nanos> = states.flatten().map(|one| one.time).collect();
+    let times = 1 + states.windows(2).filter(|pair| pair[0] > pair[1]).count();
+    let phases = match times {
+        1 => Vec::new(),
+        _ => others(beside.iter().map(|phase| phase.name.as_str()), ""),
+    };
+    let doubt = DriveWarning::Rebuilt { member, done, of, time, in_fill, times, phases };
     (!beside.is_empty()).then_some(Warning::Drive(doubt))
 }
 

@@ -299,6 +299,19 @@ fn a_rebuild_is_doubted_of_what_was_measured_beside_it() {
         });
         assert_eq!(in_fill, expected, "{:?}", record.phases);
     }
+    // Every purge begins it anew: what was measured behind the last one's time was in another's.
+    let again = record(vec![
+        phase("fill", 0, 0, 100),
+        phase("read", 1, 100, 100),
+        phase("write", 2, 0, 40),
+        phase("late", 3, 0, 30),
+    ]);
+    let told = rebuilt(&again).unwrap().to_string();
+    assert!(
+        told.contains("3 times, since every purge begins it anew (in fill, write, late)")
+            && told.ends_with("others are not."),
+        "{told}"
+    );
 }
 
 #[test]

@@ -48,19 +48,22 @@ pub enum DriveWarning {
     },
     /// A member of an array was made anew beside the load.
     #[error(
-        "Member {member} of the array was rebuilt {}: {}. Figures until then are those of an \
-         array that lacks this member where it is not made yet, and whose others are busy making it; those behind \
-         it are not.",
+        "Member {member} of the array was rebuilt {}: {}. {} those of an \
+         array that lacks this member where it is not made yet, and whose others are busy making it; {} \
+         are not.",
         if *in_fill { "in the fill" } else { "beside the load" },
-        match done == of {
-            true => format!("{of}, which took {time}"),
-            false => format!("{done} of {of} in the first {time}, and it goes on"),
-        }
+        match (done == of, times) {
+            (true, 1) => format!("{of}, which took {time}"),
+            (false, 1) => format!("{done} of {of} in the first {time}, and it goes on"),
+            (_, times) => format!("{times} times, since every purge begins it anew{}", named(phases)),
+        },
+        if *times == 1 { "Figures until then are" } else { "Figures of what was measured meanwhile are" },
+        if *times == 1 { "those behind it" } else { "others" }
     )]
     Rebuilt {
         /// Counted from 0.
         member: u32,
-        /// Bytes of it that were there at the end.
+        /// Bytes of it that were there at the end; of several times, of the last.
         done: Bytes,
         /// Bytes that are to be.
         of: Bytes,
@@ -69,6 +72,12 @@ pub enum DriveWarning {
         /// Whether it was over before anything else than a fill began.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_fill: bool,
+        /// How often it was begun.
+        #[serde(default = "once", skip_serializing_if = "is_once")]
+        times: usize,
+        /// The parts in which it went on, if it was begun several times and these are not too many to name.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        phases: Vec<String>,
     },
     /// The link is not what the drive can.
     #[error(
@@ -111,7 +120,7 @@ pub enum DriveWarning {
     /// The drive slowed down to protect itself from heat.
     #[error(
         "The drive became too warm and slowed down to protect itself{}, which kept commands waiting for \
-         {} of the time there{}. What was measured while it did shows its cooling instead of its firmware.",
+         {} of the time there{}. What was measured while it did may show its cooling instead of its firmware.",
         match parts {
             1 => format!(" in {most}"),
             _ => format!(", {}", in_parts(*parts, most, others)),
@@ -165,4 +174,20 @@ pub enum DriveWarning {
         /// By its own count.
         count: u64,
     },
+}
+
+fn once() -> usize {
+    1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+fn is_once(times: &usize) -> bool {
+    *times == 1
+}
+
+fn named(phases: &[String]) -> String {
+    match phases {
+        [] => String::new(),
+        phases => format!(" (in {})", phases.join(", ")),
+    }
 }

@@ -59,7 +59,7 @@ pub enum MethodWarning {
     },
     /// No more was written than a part of the drive: what it comes to is not known.
     #[error(
-        "Too little was written to call it steady: after the fill {drive_writes:.2} of the drive, where at \
+        "Too little was written to call it steady: after the fill {drive_writes:.2} of what is in use, where at \
          least one whole is needed. {} {NOT_STEADY}",
         match went_on {
             true => "The test goes on for 48 hours at most, and the drive takes no more in them.",

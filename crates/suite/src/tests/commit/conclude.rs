@@ -47,7 +47,7 @@ pub(super) fn conclude(
             }
             for percent in PAGE_PERCENTS {
                 let pages = Rate::of(&Totals::of(recording.series(&beside_phase(percent))));
-                match pages.zip(took(recording, &beside_commits(percent), plan.main().committers)) {
+                match pages.zip(took(recording, &beside_commits(percent))) {
                     Some((pages, took)) => beside.push(Beside { percent, pages, took }),
                     None => ended(beside_phase(percent)),
                 }
@@ -55,7 +55,7 @@ pub(super) fn conclude(
         }
         for setting in settings {
             let phase = setting.phase(stage);
-            match took(recording, &phase, setting.committers) {
+            match took(recording, &phase) {
                 Some(took) => commits.push(Commits { stage, setting, took }),
                 // Not every file system has it.
                 None if setting.log == Layout::Preallocated => {}
@@ -78,19 +78,19 @@ pub(super) fn conclude(
 }
 
 /// `None` if there was no commit.
-fn took(recording: &Recording, series: &str, committers: usize) -> Option<Took> {
+fn took(recording: &Recording, series: &str) -> Option<Took> {
     let totals = Totals::of(recording.series(series));
     let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
     Some(Took {
         count: totals.ios,
-        per_second: committers as f64 * 1e9 / (rate.mean_ns as f64).max(1.0),
+        per_second: rate.iops,
         mean_ns: rate.mean_ns,
         latency: LatencyFigures::of(recording, series, 0..u32::MAX),
     })
 }
 
 fn cliff(recording: &Recording) -> Option<Cliff> {
-    let took = took(recording, COMMITS, 1)?;
+    let took = took(recording, COMMITS)?;
     let whole = |series| recording.series(series).filter(|sample| sample.is_whole());
     let seconds = whole(CLIFF).count();
     let pages: Vec<f64> = whole(CLIFF).map(|sample| sample.iops().get()).collect();

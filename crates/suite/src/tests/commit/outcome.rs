@@ -71,8 +71,7 @@ pub struct Commits {
 pub struct Took {
     /// How many there were.
     pub count: u64,
-    /// Commits a second of committers that do nothing in between: their number over the mean (J. Little,
-    /// "A proof for the queuing formula L = λW", 1961).
+    /// Commits a second, of committers that begin the next as soon as this host lets them.
     pub per_second: f64,
     /// Their mean, in nanoseconds.
     pub mean_ns: u64,
