@@ -184,6 +184,29 @@ fn a_limit_is_kept_beside_pages_only_where_it_is_beside_fewer_as_well() {
     assert_eq!(alone, (93.0, Some(true), false, true));
 }
 
+/// Too few commits for a 99th percentile decide a limit that it must lie on one side of.
+#[test]
+fn of_few_commits_the_longest_keeps_a_limit_or_the_median_breaks_it() {
+    let verdict = |p50_ms: u64, max_ms: u64| {
+        let [p50_ns, max_ns] = [p50_ms, max_ms].map(|ms| ms * 1_000_000);
+        let commits = serde_json::json!([{
+            "stage": "steady", "durability": "flushed", "size": "4KiB", "committers": 1,
+            "count": 50, "per_second": 900.0, "mean_ns": 1,
+            "latency": {
+                "p50_ns": p50_ns, "p99_ns": null, "p999_ns": null, "p9999_ns": null, "max_ns": max_ns,
+            },
+        }]);
+        let outcome = serde_json::json!({ "commits": commits, "beside": [] });
+        let outcome: Outcome = serde_json::from_value(outcome).unwrap();
+        let all = outcome.verdicts(&[]);
+        let p99 = all.iter().find(|one| one.asks.starts_with("99 %"));
+        p99.and_then(|one| one.steady).map(|answer| (answer.value, answer.holds))
+    };
+    assert_eq!(verdict(2, 7), Some((7.0, Some(true))));
+    assert_eq!(verdict(185, 219), Some((185.0, Some(false))));
+    assert_eq!(verdict(2, 219), None, "it may lie on either side");
+}
+
 /// A directory's logs are told apart, and who writes which is judged by it: by no other one where the run did not
 /// come to it, and by the one that there is where the file system preallocates nothing.
 #[test]

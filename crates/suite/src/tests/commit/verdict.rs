@@ -102,11 +102,11 @@ pub(super) fn logs_of_files() -> impl Iterator<Item = (Bytes, Layout)> {
     of_files.map(|asked| (Bytes::from_kib(asked.2), asked.3))
 }
 
-/// The 99th percentile; where there are too few commits for one, the longest of them, if it must lie on the
-/// same side of the limit: it is no longer than that, and no shorter than their median.
+/// The 99th percentile; where there are too few commits for one, what it is no longer than, the longest of them, if
+/// that keeps the limit, or what it is no shorter than, their median, if that does not.
 fn p99(took: &Took, limit: u64) -> Option<u64> {
     let LatencyFigures { p50_ns, p99_ns, max_ns, .. } = took.latency;
-    p99_ns.or((max_ns < limit || p50_ns >= limit).then_some(max_ns))
+    p99_ns.or((max_ns < limit).then_some(max_ns)).or((p50_ns >= limit).then_some(p50_ns))
 }
 
 fn limited(nanos: u64, limit: u64) -> Option<Answer> {
