@@ -440,3 +440,60 @@ fn load_of(
     };
     Some((figures, doubt.map(Warning::Method)))
 }
+
+#[cfg(test)]
+mod tests {
+    use writecliff_measure::Sample;
+
+    use super::*;
+
+    /// Eighty seconds of each load, at so many writes a second, behind a fill of 100 MB.
+    fn recorded(rates: &[(&str, u64)]) -> Recording {
+        let second = |series: &str, second: u32, writes: u64| Sample {
+            series: series.to_owned(),
+            second,
+            span_ns: 1_000_000_000,
+            writes,
+            written_bytes: writes * 4096,
+            nand_written_bytes: Some(writes * 4096 * 3),
+            ..Sample::default()
+        };
+        let mut recording = Recording::default();
+        recording.samples.push(second(FILL, 0, 100_000_000 / 4096));
+        for (series, writes) in rates {
+            recording.samples.extend((0..80).map(|at| second(series, at, *writes)));
+        }
+        recording
+    }
+
+    #[test]
+    fn loads_are_held_against_what_the_even_writes_had_come_to() {
+        let plan = Plan::default();
+        let told = |even: [u64; 3], done: usize| {
+            let all = [
+                ("uniform", even[0]),
+                ("zipf", 1440),
+                ("uniform-2", even[1]),
+                ("hot-and-cold", 990),
+                ("uniform-3", even[2]),
+                ("at-rest", 1008),
+            ];
+            let (outcome, doubts) = conclude(&plan, &recorded(&all[..done]), true);
+            let Outcome { uniform, loads } = outcome.unwrap();
+            let times = loads.iter().map(|load| (load.times(&uniform) * 100.0).round() as u32);
+            let changed = |doubt: &&Warning| {
+                matches!(doubt, Warning::Method(MethodWarning::EvenWritesChanged { .. }))
+            };
+            (
+                uniform.name.clone(),
+                times.collect::<Vec<_>>(),
+                doubts.iter().any(|doubt| changed(&doubt)),
+            )
+        };
+        let name = UNIFORM.to_owned();
+        assert_eq!(told([1350, 1130, 1100], 6), (name.clone(), vec![131, 90, 92], true));
+        assert_eq!(told([1150, 1130, 1100], 6), (name.clone(), vec![131, 90, 92], false));
+        // Even writes behind which no load came are not yet what any is held against.
+        assert_eq!(told([1200, 1000, 1000], 3), (name, vec![120], false));
+    }
+}
