@@ -487,6 +487,8 @@ fn doubts(plan: &Plan, load: Load, course: &Course) -> Vec<Warning> {
 
 #[cfg(test)]
 mod tests {
+    use writecliff_measure::Sample;
+
     use super::*;
 
     /// The load, as a share, at which the power of a queue with this mean response time is highest.
@@ -537,6 +539,38 @@ mod tests {
         let disturbed = steps(&[(50, 152), (80, 3100), (95, 206)]);
         let (less, more) = outlier(&disturbed).unwrap();
         assert_eq!((less.percent, more.percent), (80, 95));
+    }
+
+    /// A queue's response times, and one second in which the drive was too warm.
+    #[test]
+    fn a_drive_that_slowed_down_has_no_knee() {
+        let plan = Plan::default();
+        let load = plan.loads()[0];
+        let knee = |warm: Option<&str>| {
+            let second = |series: String, iops: u64, mean_us: u64| Sample {
+                throttled_ns: Some(u64::from(warm == Some(series.as_str()))),
+                series,
+                span_ns: 1_000_000_000,
+                reads: iops,
+                read_bytes: iops * 4096,
+                latency_mean_ns: mean_us * 1000,
+                ..Sample::default()
+            };
+            let mut recording = Recording::default();
+            recording.samples = vec![second(saturation_phase(load), 100_000, 500)];
+            recording.samples.extend(plan.percents.iter().map(|percent| {
+                let response = 10_000 / u64::from(100 - (*percent).min(99));
+                let name = phase(load, Gaps::Poisson, *percent);
+                second(name, u64::from(*percent) * 1000, response)
+            }));
+            let course = course_of(&plan, load, Gaps::Poisson, 100_000.0, &recording);
+            (course.knee.is_some(), course.slowed_down)
+        };
+        assert_eq!(knee(None), (true, false));
+        assert_eq!(knee(Some(&phase(load, Gaps::Steady, 50))), (true, false), "another course");
+        for warm in [saturation_phase(load), phase(load, Gaps::Poisson, 50)] {
+            assert_eq!(knee(Some(&warm)), (false, true), "{warm}");
+        }
     }
 
     #[test]
