@@ -83,7 +83,7 @@ fn of_run(run: &Run, sentence: Sentence) -> Sentence {
         let left = match run.record.figures().is_empty() {
             true => "what it asks has no answer in what was measured until then.",
             false => {
-                "it has figures of the parts that had come to their end, and no answer to all that it asks."
+                "it has figures of what was measured until then, and no answer to all that it asks."
             }
         };
         let text = format!("The test {test} is not complete, {status}: {left}");

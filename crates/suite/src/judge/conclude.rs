@@ -118,9 +118,10 @@ impl RunRecord {
                         matches!(doubt, Warning::Method(MethodWarning::Ended { .. }))
                     };
                     let ended = MethodWarning::Ended { phase, lasted: Some(lasted) };
-                    // What only prepares is no part.
-                    if !warnings.iter().any(is_one) {
-                        warnings.push(Warning::Method(ended));
+                    // It ended in this one, and not before the first that is missing.
+                    match warnings.iter_mut().find(|doubt| is_one(doubt)) {
+                        Some(missing) => *missing = Warning::Method(ended),
+                        None => warnings.push(Warning::Method(ended)),
                     }
                 }
                 None => {

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use writecliff_measure::{Liveness, Recording, RunDirectoryError, recover};
 
+use crate::judge::doubts::broken_off;
 use crate::list::RunRecord;
 use crate::record::file::read_record;
 use crate::record::run_record::Status;
@@ -18,6 +19,11 @@ pub fn open(path: &Path) -> Result<(RunRecord, Recording), RunDirectoryError> {
     let (mut record, recording): (RunRecord, _) = (read_record(path)?, Recording::read(path)?);
     if record.status == Status::Running {
         let status = if alive { Status::Running } else { Status::CutOff };
+        // Nobody was left to say how long the last phase was.
+        let lasted = broken_off(&record, &recording);
+        if let (Some(phase), Some((_, lasted))) = (record.phases.last_mut(), lasted) {
+            phase.length = lasted;
+        }
         record.conclude(&recording, status);
     }
     Ok((record, recording))

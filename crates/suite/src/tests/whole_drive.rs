@@ -212,7 +212,9 @@ impl Fill {
 fn conclude(recording: &Recording, drive: &DeviceInfo) -> (Option<Outcome>, Vec<Warning>) {
     let first_half = Totals::of(recording.series(FIRST_HALF)).written;
     let (mut fills, mut warnings) = (Vec::new(), Vec::new());
-    for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)] {
+    // One that nothing erases is never half full.
+    let parts = if drive.purges.is_empty() { 1 } else { 2 };
+    for (phase, from) in [(ERASED, Bytes::ZERO), (HALF_FULL, first_half)].into_iter().take(parts) {
         let samples: Vec<_> = recording.series(phase).collect();
         let phase = phase.to_owned();
         let levels = levels_and_buffer(&samples, drive.temperature_limit);
