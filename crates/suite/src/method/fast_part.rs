@@ -93,8 +93,8 @@ impl FastPart {
     }
 }
 
-/// The levels of a sequential write, of which the first may be a fast buffer that is over too soon to be one by itself: the
-/// fills of the other tests would find it. What comes behind it is then looked at without it.
+/// The levels of a sequential write, of which the first may be a fast buffer that is over too soon to be one by
+/// itself: the fills of the other tests would find it. What comes behind it is then looked at without it.
 pub(crate) fn levels_and_buffer(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Level> {
     let found = levels(samples, limit);
     let known = FastPart::of_levels(&found).map(|part| part.fast_megabytes_per_second);

@@ -24,11 +24,12 @@ pub struct Phase {
     pub unfinished: bool,
 }
 
-fn one() -> usize {
+/// Of records from before a count was kept.
+pub(crate) fn one() -> usize {
     1
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_one(threads: &usize) -> bool {
-    *threads == 1
+pub(crate) fn is_one(count: &usize) -> bool {
+    *count == 1
 }

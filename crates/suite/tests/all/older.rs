@@ -156,6 +156,25 @@ fn a_run_that_was_cut_off_keeps_its_whole_seconds_and_takes_its_final_form() {
     assert_eq!(open(&run).unwrap().1, recording);
 }
 
+/// Who was killed did not say how long the part lasted that he was in; what he recorded does.
+#[test]
+fn the_part_that_a_run_was_killed_in_is_as_long_as_what_was_recorded_of_it() {
+    let dir = tempfile::tempdir().unwrap();
+    let run = copy(&fixtures().join("cut-off"), &dir.path().join("run"));
+    let file = run.join("run.json");
+    let mut record: serde_json::Value =
+        serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
+    // As versions write it that keep which part goes on.
+    record["phases"][1]["unfinished"] = true.into();
+    std::fs::write(&file, record.to_string()).unwrap();
+    let (record, recording) = open(&run).unwrap();
+    let torture = recording.samples.iter().filter(|sample| sample.series == "torture");
+    let end = torture.map(|sample| sample.start_ns + sample.span_ns).max().unwrap();
+    let last = record.phases.last().unwrap();
+    assert_eq!(last.start.0 + last.length.0, end);
+    assert!(last.length.0 >= 4_000_000_000, "{:?}", last.length);
+}
+
 #[test]
 fn failed_ios_are_named_with_their_series() {
     let (record, recording) = open(&fixtures().join("failed")).unwrap();

@@ -87,15 +87,15 @@ pub(crate) struct Die {
 
 impl Default for Die {
     fn default() -> Self {
-        let never = DeviceTime::default();
+        let start = DeviceTime::default();
         Self {
-            busy_until: never,
+            busy_until: start,
             next: DeviceTime::MAX,
-            last: never,
+            last: start,
             later: VecDeque::new(),
-            reads_until: never,
+            reads_until: start,
             operation: Nanos::ZERO,
-            erase: never..never,
+            erase: start..start,
         }
     }
 }

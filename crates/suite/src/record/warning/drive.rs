@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
 use crate::record::number::counted;
+use crate::record::phase::{is_one, one};
 use crate::record::warning::method::in_parts;
 
 /// The drive is in doubt.
@@ -73,7 +74,7 @@ pub enum DriveWarning {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_fill: bool,
         /// How often it was begun.
-        #[serde(default = "once", skip_serializing_if = "is_once")]
+        #[serde(default = "one", skip_serializing_if = "is_one")]
         times: usize,
         /// The parts in which it went on, if it was begun several times and these are not too many to name.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -174,15 +175,6 @@ pub enum DriveWarning {
         /// By its own count.
         count: u64,
     },
-}
-
-fn once() -> usize {
-    1
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
-fn is_once(times: &usize) -> bool {
-    *times == 1
 }
 
 fn named(phases: &[String]) -> String {

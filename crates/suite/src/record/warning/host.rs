@@ -3,6 +3,8 @@
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Nanos};
 
+use crate::record::phase::one;
+
 /// The machine is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
@@ -59,10 +61,6 @@ pub enum HostWarning {
         /// The phases in which it was held up for long.
         phases: Vec<String>,
     },
-}
-
-fn one() -> usize {
-    1
 }
 
 fn measuring(threads: usize) -> String {
