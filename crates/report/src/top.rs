@@ -44,39 +44,7 @@ fn of_one(subject: &Subject) -> String {
     let block = number::size(writecliff_device::Bytes(main.block));
     let writes = format!("{block} random writes{unused}");
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
-    let fall = match (outcome.cliff_s, outcome.warm_fall_s) {
-        (Some(second), _) if main.came_back() => {
-            let second = number::seconds(f64::from(second));
-            format!(
-                "{writes} fall below half of {fresh} IOPS after {second} for a while, and come back to {mean} on \
-                 average"
-            )
-        }
-        (Some(second), _) => {
-            let second = number::seconds(f64::from(second));
-            format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
-        }
-        (None, Some(second)) => {
-            let second = number::seconds(f64::from(second));
-            format!(
-                "{writes} fall after {second}, when the drive is too warm, from {fresh} to {mean} IOPS on \
-                 average"
-            )
-        }
-        (None, None) if let Some(first) = outcome.fell_from_iops => {
-            let first = number::count(first);
-            format!(
-                "{writes} fall within their first seconds, from {first} to {mean} IOPS on average"
-            )
-        }
-        (None, None) => {
-            let time = number::seconds(main.seconds);
-            format!(
-                "{writes} meet no cliff in {time}: {mean} IOPS in the end, {}",
-                main.of_fresh_in_words()
-            )
-        }
-    };
+    let fall = fall(main, &writes);
     let floor = number::count(outcome.steady_iops.floor);
     let worst = before_the_window(outcome).map_or_else(String::new, |worst| {
         let (iops, second) = (number::count(worst.iops), f64::from(worst.second));
@@ -116,6 +84,45 @@ fn of_one(subject: &Subject) -> String {
         _ => "",
     };
     format!("{said}{undone}{doubtful}")
+}
+
+/// What the random writes do: whether and when they fall, and to what.
+fn fall(main: &Writes<'_>, writes: &str) -> String {
+    let outcome = &main.outcome;
+    let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
+    match (outcome.cliff_s, outcome.warm_fall_s) {
+        (Some(second), _) if main.came_back() => {
+            let second = number::seconds(f64::from(second));
+            format!(
+                "{writes} fall below half of {fresh} IOPS after {second} for a while, and come back to {mean} on \
+                 average"
+            )
+        }
+        (Some(second), _) => {
+            let second = number::seconds(f64::from(second));
+            format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
+        }
+        (None, Some(second)) => {
+            let second = number::seconds(f64::from(second));
+            format!(
+                "{writes} fall after {second}, when the drive is too warm, from {fresh} to {mean} IOPS on \
+                 average"
+            )
+        }
+        (None, None) if let Some(first) = outcome.fell_from_iops => {
+            let first = number::count(first);
+            format!(
+                "{writes} fall within their first seconds, from {first} to {mean} IOPS on average"
+            )
+        }
+        (None, None) => {
+            let time = number::seconds(main.seconds);
+            format!(
+                "{writes} meet no cliff in {time}: {mean} IOPS in the end, {}",
+                main.of_fresh_in_words()
+            )
+        }
+    }
 }
 
 /// What a run that did not come to its end says of that.
@@ -554,4 +561,38 @@ pub(crate) fn first(sections: &mut [Section]) -> Option<View> {
             Some(views.remove(at))
         })
         .next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::writes::tests::{outcome, settled};
+
+    #[test]
+    fn writes_that_fall_and_come_back_meet_no_cliff() {
+        let tile = |name: &str, value: String, note: String| Tile {
+            name: name.to_owned(),
+            value,
+            note,
+            see: String::new(),
+        };
+        // Of 60,000 fresh, below half after 60 s.
+        let told = |iops: f64| {
+            let outcome = outcome(&[iops; 100], 1_000, 2_000);
+            let writes = settled(&outcome, &[iops; 100]);
+            let tile = cliff(&writes, &tile);
+            (fall(&writes, "They"), format!("{} {}: {}", tile.name, tile.value, tile.note))
+        };
+        let (low, back) = (told(20_000.0), told(45_000.0));
+        assert_eq!(low.0, "They fall after 60 s, from 60,000 to 20,000 IOPS on average");
+        assert_eq!(low.1, "Cliff after 60 s: then 33 % of fresh on average");
+        assert_eq!(
+            back.0,
+            "They fall below half of 60,000 IOPS after 60 s for a while, and come back to 45,000 on average"
+        );
+        assert_eq!(
+            back.1,
+            "Falls after 60 s: below half of fresh for a while; in the end 75 % of fresh"
+        );
+    }
 }

@@ -267,10 +267,10 @@ fn worst_of(all: &[&Outcome]) -> Option<WorstSecond> {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
 
-    fn outcome(seconds: &[f64], p50_ns: u64, p999_ns: u64) -> Outcome {
+    pub(crate) fn outcome(seconds: &[f64], p50_ns: u64, p999_ns: u64) -> Outcome {
         let steady_iops = Statistics::of(seconds).unwrap();
         Outcome {
             fill_megabytes_per_second: None,
@@ -296,21 +296,25 @@ mod tests {
         }
     }
 
-    fn words(seconds: &[f64], p50_ns: u64, p999_ns: u64, state: WindowState) -> String {
-        let outcome = outcome(seconds, p50_ns, p999_ns);
-        let writes = Writes {
+    /// Writes of 4 KiB that ended with these seconds, in steady state.
+    pub(crate) fn settled<'a>(outcome: &'a Outcome, seconds: &[f64]) -> Writes<'a> {
+        Writes {
             spare_percent: 0.0,
             block: 4096,
             seconds: 600.0,
-            state,
+            state: WindowState::Settled,
             had_time_for_a_cliff: true,
             written_before_cliff: None,
             in_doubt: InDoubt::default(),
             shape: Shape::of(seconds),
             course: Shape::course(seconds),
-            outcome: Cow::Borrowed(&outcome),
-        };
-        writes.steadiness()
+            outcome: Cow::Borrowed(outcome),
+        }
+    }
+
+    fn words(seconds: &[f64], p50_ns: u64, p999_ns: u64, state: WindowState) -> String {
+        let outcome = outcome(seconds, p50_ns, p999_ns);
+        Writes { state, ..settled(&outcome, seconds) }.steadiness()
     }
 
     #[test]

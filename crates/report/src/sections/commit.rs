@@ -72,7 +72,7 @@ fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
     let said = |state: &str, answer: Option<Said>| {
         let answer = answer?;
         let holds = if answer.holds? { "yes" } else { "no" };
-        Some(format!("{holds} {state}, {}", figure(answer)))
+        Some(format!("{holds} {state}, {}{}", figure(answer), doubt(answer)))
     };
     let stages = [
         said("here", one.as_it_is),
@@ -92,10 +92,14 @@ fn figure(answer: Said) -> String {
     }
 }
 
+fn doubt(answer: Said) -> &'static str {
+    if answer.in_doubt { ", in doubt" } else { "" }
+}
+
 /// A figure with what it means, if there is a limit.
 fn in_words(answer: Option<Said>) -> String {
     let Some(answer) = answer else { return NONE.to_owned() };
-    let doubt = if answer.in_doubt { ", in doubt" } else { "" };
+    let doubt = doubt(answer);
     match answer.holds {
         Some(true) => format!("yes, {}{doubt}", figure(answer)),
         Some(false) => format!("no, {}{doubt}", figure(answer)),

@@ -672,6 +672,20 @@ fn a_full_drive_has_less_room_to_collect_and_is_otherwise_as_fast() {
 }
 
 #[test]
+fn an_empty_drive_is_a_sixteenth_full_at_most_unless_the_plan_says_so() {
+    let area = |plan| match on_ssd(&Plan::Fullness(plan), tiny()).plan {
+        Plan::Fullness(plan) => plan.area,
+        other => panic!("{other:?}"),
+    };
+    let capacity = Ssd::new(tiny(), "tiny").info().capacity;
+    let named = fullness::Plan { percents: vec![0], ..fullness_plan() };
+    let left_open = fullness::Plan { area: fullness::Plan::default().area, ..named.clone() };
+    assert_eq!(area(named), Bytes::from_mib(16));
+    let area = area(left_open);
+    assert!(area <= Bytes(capacity.0 / 16) && area >= Bytes(capacity.0 / 20), "{area}");
+}
+
+#[test]
 fn a_trace_on_the_full_drive_is_the_storage_bench() {
     let (map, operations) = (Map::Scale, Some(10_000));
     let plan = fullness::Plan { percents: vec![100], operations, ..fullness_plan() };
