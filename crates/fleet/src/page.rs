@@ -132,6 +132,7 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         [] => String::new(),
         all => format!(" In doubt, and not compared: {}.", all.join("; ")),
     };
+    let of_those = if doubtful.is_empty() { "" } else { " that is not in doubt" };
     let compared = match &sure[..] {
         [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
         [(only, share)] => format!("Late with '{only}': {} of the requests.", percent(*share)),
@@ -149,8 +150,10 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
                 percent(*high)
             )
         }
-        [(_, 0.0), ..] => "No request was late in any variant.".to_owned(),
-        [(_, share), ..] => format!("Late in every variant: {} of the requests.", percent(*share)),
+        [(_, 0.0), ..] => format!("No request was late in any variant{of_those}."),
+        [(_, share), ..] => {
+            format!("Late in every variant{of_those}: {} of the requests.", percent(*share))
+        }
     };
     let of_scale_models =
         match parts.iter().any(|part| part.doubts.iter().any(|doubt| doubt.of_times)) {
@@ -524,6 +527,11 @@ mod tests {
         assert_eq!(
             headline_of(&[("a", worse), ("b", calm), ("c", calm), ("d", worse)]),
             "'b' and 'c' have the fewest late requests, none; 'a' and 'd' the most, 33.33 %."
+        );
+        assert_eq!(
+            headline_of(&[("a", calm), ("b", calm), ("c", doubtful)]),
+            "No request was late in any variant that is not in doubt. In doubt, and not compared: 'c' (late: \
+             33.33 %)."
         );
         assert_eq!(
             headline_of(&[("a", doubtful), ("b", doubtful)]),

@@ -1,8 +1,10 @@
 //! The page over any number of drives: its words, and its sections of tests.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use writecliff_device::DeviceKind;
+use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
@@ -205,21 +207,71 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
             format!(", but for the purge before it, which {} did not get", names.join(", "))
         }
     };
+    let cut_off = match &cut_off(subjects)[..] {
+        [] => String::new(),
+        all => format!(" Not all of it was done: {}.", all.join("; ")),
+    };
     match in_common(subjects.all) {
-        (common, _) if common.is_empty() => {
+        (common, _) if common.is_empty() && cut_off.is_empty() => {
             "No test was run on all of these drives, so that nothing here holds all of them against \
              each other."
                 .to_owned()
         }
+        (common, _) if common.is_empty() => {
+            format!("No test came to figures on all of these drives.{cut_off} {AXES}")
+        }
         (_, alone) if alone.is_empty() => {
-            format!("Every drive was given the same load{purge}. {AXES}")
+            let further = further(subjects);
+            format!("Every drive was given the same load{purge}.{cut_off}{further} {AXES}")
         }
         (common, alone) => format!(
-            "Every drive was given the same load in {}{purge}; these were not run on all of them: {}. {AXES}",
+            "Every drive was given the same load in {}{purge}; these came to no figures on some of them: \
+             {}.{cut_off}{} {AXES}",
             common.join(", "),
-            alone.join(", ")
+            alone.join(", "),
+            further(subjects)
         ),
     }
+}
+
+/// Which tests of which drives did not come to their end.
+fn cut_off(subjects: &Subjects<'_>) -> Vec<String> {
+    let of = |index: usize| {
+        let runs = subjects.all[index].runs.iter().flat_map(Run::and_repeats);
+        let tests = runs.filter(|run| !run.is_complete()).map(Run::name);
+        let tests: BTreeSet<String> = tests.collect();
+        let tests = tests.into_iter().collect::<Vec<_>>().join(", ");
+        (!tests.is_empty()).then(|| format!("{tests} of {} ended early", subjects.full_name(index)))
+    };
+    (0..subjects.all.len()).filter_map(of).collect()
+}
+
+/// Whose random writes went on until they were steady, if others' did not.
+fn further(subjects: &Subjects<'_>) -> String {
+    let until_steady = |run: &Run| match &run.record.plan {
+        Plan::Consistency(plan) => Some(plan.until_steady),
+        Plan::SpareArea(plan) => Some(plan.until_steady),
+        _ => None,
+    };
+    let goes_on = |index: &usize| {
+        subjects.all[*index]
+            .runs
+            .iter()
+            .filter_map(until_steady)
+            .any(|until| until == UntilSteady::Yes)
+    };
+    let has =
+        |index: &usize| subjects.all[*index].runs.iter().any(|run| until_steady(run).is_some());
+    let (further, others): (Vec<usize>, Vec<usize>) =
+        (0..subjects.all.len()).filter(has).partition(goes_on);
+    if further.is_empty() || others.is_empty() {
+        return String::new();
+    }
+    let names: Vec<String> = further.iter().map(|index| subjects.full_name(*index)).collect();
+    format!(
+        " Only the random writes of {} went on beyond their duration, until they were steady.",
+        names.join(", ")
+    )
 }
 
 /// The drives that were not purged before tests that others were purged for.

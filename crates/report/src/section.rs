@@ -2,6 +2,7 @@
 
 use writecliff_suite::{Good, TestEntry, are_apart};
 
+use crate::number::NONE;
 use crate::picture::Picture;
 use crate::subjects::Subjects;
 
@@ -152,8 +153,10 @@ impl Section {
         title: &'static str,
         method: &str,
         views: Vec<View>,
-        tables: Vec<Table>,
+        mut tables: Vec<Table>,
     ) -> Self {
+        // Of a run that was broken off.
+        tables.retain(|table| !table.rows.is_empty() || !table.text.is_empty());
         let question = question(test);
         let question = if method.is_empty() { question } else { format!("{question} {method}") };
         let (doubts, settings, listings) = (Vec::new(), Vec::new(), Vec::new());
@@ -217,9 +220,9 @@ impl Marks {
 }
 
 /// Marks the figures in doubt; whether it did.
-fn mark_doubts<'a>(cells: impl Iterator<Item = &'a mut Cell>, marks: Marks) -> bool {
+fn mark_doubts<'a>(figures: impl Iterator<Item = &'a mut Cell>, marks: Marks) -> bool {
     let (doubtful, sure): (Vec<&mut Cell>, Vec<&mut Cell>) =
-        cells.filter(|cell| cell.number.is_some()).partition(|cell| cell.in_doubt);
+        figures.partition(|cell| cell.in_doubt);
     let marks = !doubtful.is_empty() && (marks == Marks::Always || !sure.is_empty());
     if marks {
         doubtful.into_iter().for_each(|cell| cell.text += DOUBT);
@@ -236,8 +239,9 @@ impl From<String> for Cell {
 impl Ranking {
     /// With what is in doubt marked.
     pub(crate) fn new(columns: Vec<RankedBy>, mut rows: Vec<Vec<Cell>>) -> Self {
-        let note =
-            if mark_doubts(rows.iter_mut().flatten(), Marks::Always) { DOUBT_MEANS } else { "" };
+        // What is shown and not ranked is a figure as well.
+        let figures = rows.iter_mut().flatten().filter(|cell| cell.text != NONE);
+        let note = if mark_doubts(figures, Marks::Always) { DOUBT_MEANS } else { "" };
         Self { columns, rows, note }
     }
 
@@ -281,7 +285,8 @@ impl Table {
 
     /// Marks what is in doubt, and says what that means.
     pub(crate) fn mark_doubts(&mut self, marks: Marks) {
-        if mark_doubts(self.rows.iter_mut().flat_map(|row| &mut row.values), marks) {
+        let cells = self.rows.iter_mut().flat_map(|row| &mut row.values);
+        if mark_doubts(cells.filter(|cell| cell.number.is_some()), marks) {
             self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();
         }
     }
@@ -338,9 +343,9 @@ mod tests {
     #[test]
     fn a_doubt_is_marked_beside_what_is_in_none() {
         let cell = |in_doubt| Cell { in_doubt, ..Cell::new("5".to_owned(), Some(5.0)) };
-        let mut mixed = [cell(true), cell(false), Cell::from("none".to_owned())];
+        let mut mixed = [cell(true), cell(false)];
         assert!(mark_doubts(mixed.iter_mut(), Marks::IfOthersAreSure));
-        assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5", "none"]);
+        assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5"]);
         let mut all = [cell(true), cell(true)];
         let on_its_own = mark_doubts(all.iter_mut(), Marks::of_page(1));
         assert!(!on_its_own, "what is true of all stands above them");
@@ -349,6 +354,14 @@ mod tests {
         assert_eq!(all[0].text, "5 ?");
         let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
         assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
+        // Of too few seconds, which have no place.
+        let unranked = [("over 22", true), (NONE, true)]
+            .map(|(text, in_doubt)| Cell { in_doubt, ..Cell::from(text.to_owned()) });
+        let ranking = Ranking::new(Vec::new(), vec![unranked.into()]);
+        assert_eq!(
+            ranking.rows[0].iter().map(|cell| &*cell.text).collect::<Vec<_>>(),
+            ["over 22 ?", NONE]
+        );
         assert!(Ranking::new(Vec::new(), vec![vec![cell(false)]]).note.is_empty());
     }
 

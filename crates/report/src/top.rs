@@ -91,7 +91,7 @@ fn fall(main: &Writes<'_>, writes: &str) -> String {
     let outcome = &main.outcome;
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
     match (outcome.cliff_s, outcome.warm_fall_s) {
-        (Some(second), _) if main.came_back() => {
+        (Some(second), _) if main.outcome.came_back() => {
             let second = number::seconds(f64::from(second));
             format!(
                 "{writes} fall below half of {fresh} IOPS after {second} for a while, and come back to {mean} on \
@@ -201,7 +201,10 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     let InDoubt { fresh, steady, .. } = main.in_doubt;
     let mut tiles = vec![
         tile("Fresh", number::iops(outcome.fresh_iops), rate, fresh, "consistency-whole"),
-        cliff(main, &|name, value, note| tile(name, value, note, fresh, "consistency-whole")),
+        // What it falls to is of the end.
+        cliff(main, &|name, value, note| {
+            tile(name, value, note, fresh || steady, "consistency-whole")
+        }),
         tile(
             floor_name(main),
             number::iops(outcome.steady_iops.floor),
@@ -241,7 +244,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile
     let outcome = &main.outcome;
     let note = format!("then {} on average", main.of_fresh_in_words());
     match outcome.cliff_s {
-        Some(second) if main.came_back() => {
+        Some(second) if main.outcome.came_back() => {
             let value = number::seconds(f64::from(second));
             tile(
                 "Falls after",
@@ -253,7 +256,7 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile
             let value = number::seconds(f64::from(second));
             tile("Cliff after", value, note)
         }
-        None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
+        None if main.is_too_short_for_a_cliff() => {
             let note = format!("{} are too short to tell", number::seconds(main.seconds));
             tile("Cliff", "not known".to_owned(), note)
         }
@@ -524,7 +527,9 @@ fn cliff_cell(subject: &Subject) -> Option<Cell> {
     let had_time = |run: &Run| run.had_time_for_a_cliff(consistency::TORTURE);
     let is_disk = subject.runs.iter().any(|run| run.record.drive.rotational);
     Some(match main.outcome.cliff_s.map(f64::from) {
-        None if main.outcome.may_have_fallen() => Cell::new("not known".to_owned(), None),
+        None if main.outcome.may_have_fallen() || main.is_too_short_for_a_cliff() => {
+            Cell::new("not known".to_owned(), None)
+        }
         Some(second) => Cell::new(number::thousands(second), Some(second)),
         None if is_disk => Cell::new("none".to_owned(), None),
         None => Cell::new(

@@ -7,6 +7,7 @@ use crate::run::Run;
 use crate::section::Sentence;
 use crate::sections::headline;
 use crate::subject::Subject;
+use crate::torture::tortures;
 use crate::writes::{AS_FRESH, Writes, writes};
 use crate::{buffer, number};
 
@@ -68,7 +69,12 @@ fn broken_off(run: &Run) -> Option<&Run> {
 
 /// Of what the fast buffer took whole it says so.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
-    let mut text = headline(run.record.outcome.as_ref()?, &run.record.drive)?;
+    let found = run.record.outcome.as_ref().and_then(|one| headline(one, &run.record.drive));
+    // Of random writes and TRIM the verdict says itself how far they came.
+    let is_of_verdict =
+        !tortures(run).is_empty() || matches!(run.record.outcome, Some(Outcome::Trim(_)));
+    let is_told = broken_off(run).is_some() && !is_of_verdict;
+    let mut text = found.or_else(|| is_told.then(String::new))?;
     if is_within_buffer {
         text = format!("{}: {text}", within_buffer(&run.record.plan));
     }
@@ -173,7 +179,7 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 
 fn cliff(main: &Writes<'_>) -> Sentence {
     let text = match main.outcome.cliff_s {
-        Some(second) if main.came_back() => format!(
+        Some(second) if main.outcome.came_back() => format!(
             "After {} it falls below half of that for a while, and comes back.",
             number::seconds(f64::from(second))
         ),
@@ -187,7 +193,7 @@ fn cliff(main: &Writes<'_>) -> Sentence {
              known.",
             number::iops(first)
         ),
-        None if main.state == WindowState::TooShort && !main.had_time_for_a_cliff => {
+        None if main.is_too_short_for_a_cliff() => {
             format!(
                 "{} are too short to tell whether there is a write cliff.",
                 number::seconds(main.seconds)
@@ -405,9 +411,12 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     if main.state != WindowState::Settled || share(least) > share(main) - LESS_EVEN {
         return None;
     }
+    let without = match main.spare_percent {
+        0.0 => "without".to_owned(),
+        spare => format!("with {spare} %"),
+    };
     let text = format!(
-        "More spare area does not make it steadier: with {} % unused the worst steady second is {} of \
-         the mean, and {} without.",
+        "With {} % unused it is less steady: the worst steady second is {} of the mean, and {} {without}.",
         least.spare_percent,
         number::percent(share(least)),
         number::percent(share(main)),
@@ -418,7 +427,30 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
 
 #[cfg(test)]
 mod tests {
-    use super::gain;
+    use super::*;
+    use crate::writes::tests::{outcome, settled};
+
+    #[test]
+    fn only_the_spare_area_that_makes_it_less_steady_is_said_to() {
+        let seconds = |floor: f64| [&[floor][..], &[100.0; 99]].concat();
+        let [sold, better, worse] = [85.0, 97.0, 57.0].map(seconds);
+        let outcomes = [&sold, &better, &worse].map(|seconds| outcome(seconds, 1_000, 2_000));
+        let writes = |at: usize, seconds: &[f64], spare_percent: f64| Writes {
+            spare_percent,
+            ..settled(&outcomes[at], seconds)
+        };
+        let main = writes(0, &sold, 0.0);
+        let more = |with_worse: bool| {
+            let mut more = vec![writes(1, &better, 10.0)];
+            more.extend(with_worse.then(|| writes(2, &worse, 40.0)));
+            less_even(&main, &more).map(|sentence| sentence.text)
+        };
+        assert_eq!(more(false), None);
+        assert_eq!(
+            more(true).unwrap(),
+            "With 40 % unused it is less steady: the worst steady second is 57 % of the mean, and 85 % without."
+        );
+    }
 
     #[test]
     fn a_gain_of_9_percent_is_not_nothing() {

@@ -68,9 +68,6 @@ pub(crate) fn writes(subject: &Subject) -> Vec<Writes<'_>> {
     all
 }
 
-/// A cliff is a fall below this share of fresh.
-pub(crate) const HALF: f64 = 0.5;
-
 impl<'a> Writes<'a> {
     fn of(run: &'a Run, torture: &Torture<'a>) -> Option<Self> {
         let outcome = torture.outcome?;
@@ -117,9 +114,9 @@ impl<'a> Writes<'a> {
         self.outcome.steady_iops.mean / self.outcome.fresh_iops.max(f64::MIN_POSITIVE)
     }
 
-    /// Whether it fell as at a write cliff and did not stay there.
-    pub(crate) fn came_back(&self) -> bool {
-        self.outcome.cliff_s.is_some() && self.of_fresh() >= HALF
+    /// Whether nothing is known of a cliff because there was no time for one.
+    pub(crate) fn is_too_short_for_a_cliff(&self) -> bool {
+        self.state == WindowState::TooShort && !self.had_time_for_a_cliff
     }
 
     /// The same in words: `as much as fresh`, `38 % of fresh`.

@@ -129,6 +129,9 @@ fn table(about: &About, table: &Table) -> String {
     if !table.text.is_empty() {
         text += &format!("{}\n\n", plain(&table.text));
     }
+    if table.rows.is_empty() {
+        return text;
+    }
     let column = |column: &crate::section::Column| {
         let is_marked = column.of.subject.is_some_and(|subject| about.subjects[subject].marked);
         let mark = if is_marked { format!(" ({})", about.words.mark) } else { String::new() };

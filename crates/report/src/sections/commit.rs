@@ -2,7 +2,7 @@
 
 use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_suite::commit::{
-    Answer as Said, Cliff, Commits, Moment, Outcome, Plan, Setting, Stage, Took, Verdict,
+    Answer as Said, Cliff, Commits, Instead, Moment, Outcome, Plan, Setting, Stage, Took, Verdict,
 };
 use writecliff_suite::{Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, is_hard_disk};
 
@@ -72,7 +72,7 @@ fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
     let said = |state: &str, answer: Option<Said>| {
         let answer = answer?;
         let holds = if answer.holds? { "yes" } else { "no" };
-        Some(format!("{holds} {state}, {}{}", figure(answer), doubt(answer)))
+        Some(format!("{holds} {state}, {}", figure(answer)))
     };
     let stages = [
         said("here", one.as_it_is),
@@ -86,20 +86,23 @@ fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
 
 /// An answer's figure in words.
 fn figure(answer: Said) -> String {
+    let what = match answer.instead {
+        None => "",
+        Some(Instead::Longest) => ", the longest of few",
+        Some(Instead::Median) => ", the median of few",
+    };
     match answer.unit {
-        Unit::Milliseconds => number::latency((answer.value * 1e6).round() as u64),
+        Unit::Milliseconds => {
+            format!("{}{what}", number::latency((answer.value * 1e6).round() as u64))
+        }
         _ => number::count(answer.value),
     }
-}
-
-fn doubt(answer: Said) -> &'static str {
-    if answer.in_doubt { ", in doubt" } else { "" }
 }
 
 /// A figure with what it means, if there is a limit.
 fn in_words(answer: Option<Said>) -> String {
     let Some(answer) = answer else { return NONE.to_owned() };
-    let doubt = doubt(answer);
+    let doubt = if answer.in_doubt { ", in doubt" } else { "" };
     match answer.holds {
         Some(true) => format!("yes, {}{doubt}", figure(answer)),
         Some(false) => format!("no, {}{doubt}", figure(answer)),
@@ -315,8 +318,9 @@ mod tests {
 
     #[test]
     fn a_limit_that_is_kept_is_not_told_without_the_one_that_is_missed() {
-        let answer = |holds| {
-            Some(Said { value: 2.0, unit: Unit::Milliseconds, holds: Some(holds), in_doubt: false })
+        let answer = |holds: bool| {
+            let (unit, holds) = (Unit::Milliseconds, Some(holds));
+            Some(Said { value: 2.0, unit, holds, instead: None, in_doubt: false })
         };
         let verdict = |who, asks, steady| {
             let (as_it_is, beside) = (None, None);
@@ -332,5 +336,15 @@ mod tests {
             said(false, true),
             format!("{kept}; all: yes when fresh, 2.00 ms, no in steady state, 2.00 ms.")
         );
+    }
+
+    #[test]
+    fn what_is_no_percentile_is_not_told_as_one() {
+        let said = |instead| {
+            let (value, unit) = (2.0, Unit::Milliseconds);
+            in_words(Some(Said { value, unit, holds: Some(false), instead, in_doubt: true }))
+        };
+        assert_eq!(said(None), "no, 2.00 ms, in doubt");
+        assert_eq!(said(Some(Instead::Median)), "no, 2.00 ms, the median of few, in doubt");
     }
 }

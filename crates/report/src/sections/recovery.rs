@@ -1,9 +1,9 @@
 //! Recovery: how much of the fast buffer is back after a rest.
 
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
-use writecliff_measure::Sample;
-use writecliff_suite::Good;
-use writecliff_suite::recovery::{Burst, Outcome, Plan, phases};
+use writecliff_measure::{Sample, Statistics};
+use writecliff_suite::recovery::{Burst, EXHAUST, Outcome, Plan, phases};
+use writecliff_suite::{FastPart, Good, are_apart};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, number_row, per_drive, rest_words, table_of};
@@ -170,10 +170,10 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         || none_found(answer.outcome),
         |buffer| {
             format!(
-                "On the erased drive the buffer takes {} at {}; past it writes go at {}.",
+                "On the erased drive the buffer takes {} at {}; past it {}.",
                 number::bytes(buffer.bytes.0 as f64),
                 number::megabytes_per_second(buffer.fast_megabytes_per_second),
-                number::megabytes_per_second(buffer.slow_megabytes_per_second)
+                past(answer, buffer)
             )
         },
     );
@@ -181,6 +181,28 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     let mut table = Table::new("After a rest", &text, columns, rows);
     "rest".clone_into(&mut table.corner);
     table
+}
+
+/// How fast it goes past the buffer: where that serves some writes again on the way, for most of the time.
+fn past(answer: &Answer<'_, Outcome>, buffer: FastPart) -> String {
+    let mut left = buffer.bytes.0;
+    let samples = answer.run.recording.series(EXHAUST).filter(|sample| sample.is_whole());
+    let is_past = |sample: &&Sample| {
+        left = left.saturating_sub(sample.written_bytes);
+        left == 0
+    };
+    let seconds: Vec<f64> = samples.filter(is_past).map(Sample::megabytes_per_second).collect();
+    let mean = buffer.slow_megabytes_per_second;
+    let of_all = format!("writes go at {} on average", number::megabytes_per_second(mean));
+    match Statistics::of(&seconds) {
+        Some(Statistics { median, .. }) if are_apart(median, mean) => {
+            format!(
+                "half of the seconds are at {} or less, and {of_all}",
+                number::megabytes_per_second(median)
+            )
+        }
+        _ => of_all,
+    }
 }
 
 fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &[Nanos]) -> Table {

@@ -46,8 +46,8 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
              has beyond the capacity, as a share of the capacity."
         }
         false => match subjects.is_comparison() {
-            true => "Nothing but the capacity is known of these drives.",
-            false => "Nothing but the capacity is known of this drive.",
+            true => "Of what their makers say nothing but the capacity is known.",
+            false => "Of what its maker says nothing but the capacity is known.",
         },
     };
     let columns = Table::columns_of(subjects, 0..subjects.all.len());

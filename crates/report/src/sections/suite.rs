@@ -1,6 +1,9 @@
 //! Suite: which of its targets a drive meets.
 
+use std::collections::BTreeMap;
+
 use writecliff_device::DeviceInfo;
+use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
 
@@ -164,9 +167,12 @@ fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[
 fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<View> {
     let points = |answer: &Answer<'_, Outcome>, operation: &str| -> Vec<(f64, f64)> {
         let steps = answer.outcome.steps.iter().filter(|step| !step.prepares);
-        let names: Vec<String> = steps.map(|step| format!("{} {operation}", step.name)).collect();
-        let samples = answer.run.recording.samples.iter();
-        let told = samples.filter(|sample| names.contains(&sample.series) && sample.ios() > 0);
+        let of = steps.map(|step| (format!("{} {operation}", step.name), step.from_s));
+        let of: BTreeMap<String, u32> = of.collect();
+        let is_told = |sample: &&Sample| {
+            of.get(&sample.series).is_some_and(|from| sample.second >= *from) && sample.ios() > 0
+        };
+        let told = answer.run.recording.samples.iter().filter(is_told);
         told.map(|s| (s.start_ns as f64 / 1e9, s.latency_max_ns.max(1) as f64)).collect()
     };
     let kinds = ["reads", "writes"];
@@ -182,7 +188,8 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option
     let x = Axis::span("seconds of the run", begin, end);
     let mut y = Axis::decades("service time, ns", (lowest, highest), false, latency);
     y.title = "service time".to_owned();
-    let text = "Of the steps that are judged, one after the other. Logarithmic.";
+    let text =
+        "Of the steps that are judged, one after the other, behind their ramps. Logarithmic.";
     let names = ("suite-latencies", "Longest service time of each second", text);
     per_drive(subjects, answers, names, |answer, id, heading| {
         let trace = |(index, kind): (usize, &&str)| {

@@ -6,6 +6,7 @@ use std::fs;
 use drives::{alone, consistency, page};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
+use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{
     DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, incompressible, spare_area,
     transfer_size,
@@ -227,8 +228,28 @@ fn one_load_is_said_only_of_tests_that_all_have_run() {
     assert!(apart.contains("No test was run on all of these drives"));
     let partly = page(&[of(&[&run, &other], "A"), of(&[&run], "B")], &dir.path().join("partly"));
     assert!(partly.contains(
-        "the same load in consistency; these were not run on all of them: transfer-size."
+        "the same load in consistency; these came to no figures on some of them: transfer-size."
     ));
+    // What did not come to its end, and what went on beyond it, are no whole load, and another one.
+    let mut cut = run.clone();
+    cut.record.status = Status::Interrupted;
+    let cut = page(&[of(&[&run], "A"), of(&[&cut], "B")], &dir.path().join("cut"));
+    assert!(cut.contains(
+        "the same load. Not all of it was done: consistency of Tiny (2) (simulated) ended early."
+    ));
+    let mut none = run.clone();
+    (none.record.status, none.record.outcome) = (Status::Interrupted, None);
+    let none = page(&[of(&[&run], "A"), of(&[&none], "B")], &dir.path().join("none"));
+    assert!(
+        none.contains("No test came to figures on all of these drives. Not all of it was done:")
+    );
+    let further = with(&run, |plan| plan.until_steady = UntilSteady::Yes);
+    let further = page(&[of(&[&run], "A"), of(&[&further], "B")], &dir.path().join("further"));
+    assert!(
+        further.contains(
+            "Only the random writes of Tiny (2) (simulated) went on beyond their duration"
+        )
+    );
 }
 
 #[test]

@@ -23,7 +23,8 @@ use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 
 /// The phase of writes that fill the buffer, and go on.
-const EXHAUST: &str = "exhaust";
+/// The phase that uses the buffer up.
+pub const EXHAUST: &str = "exhaust";
 
 /// What to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

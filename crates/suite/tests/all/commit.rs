@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use writecliff_device::{Bytes, Durability, Layout, Nanos};
 use writecliff_sim::{Build, Profile, SsdProfile, load, scaled};
-use writecliff_suite::commit::{Outcome, Plan, Setting, Stage, Took};
+use writecliff_suite::commit::{Instead, Outcome, Plan, Setting, Stage, Took};
 use writecliff_suite::{
     HostWarning, MethodWarning, Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run,
 };
@@ -200,10 +200,10 @@ fn of_few_commits_the_longest_keeps_a_limit_or_the_median_breaks_it() {
         let outcome: Outcome = serde_json::from_value(outcome).unwrap();
         let all = outcome.verdicts(&[]);
         let p99 = all.iter().find(|one| one.asks.starts_with("99 %"));
-        p99.and_then(|one| one.steady).map(|answer| (answer.value, answer.holds))
+        p99.and_then(|one| one.steady).map(|answer| (answer.value, answer.holds, answer.instead))
     };
-    assert_eq!(verdict(2, 7), Some((7.0, Some(true))));
-    assert_eq!(verdict(185, 219), Some((185.0, Some(false))));
+    assert_eq!(verdict(2, 7), Some((7.0, Some(true), Some(Instead::Longest))));
+    assert_eq!(verdict(185, 219), Some((185.0, Some(false), Some(Instead::Median))));
     assert_eq!(verdict(2, 219), None, "it may lie on either side");
 }
 

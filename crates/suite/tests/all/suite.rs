@@ -115,6 +115,7 @@ fn every_target_is_judged_by_what_the_drive_did() {
     let record = run_on(plan(), &dir.path().join("run"), u32::MAX);
     let step = &steps(&record)[1];
     assert_eq!((step.name.as_str(), step.prepares), ("load", false));
+    assert_eq!(step.from_s, 2, "behind its ramp");
     let figures = [step.reads, step.writes, step.trims].map(Option::unwrap);
     for (figures, iops) in figures.iter().zip([20.0, 10.0, 5.0]) {
         assert!((figures.iops - iops).abs() <= 0.2, "{figures:?}");

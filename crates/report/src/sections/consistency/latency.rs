@@ -17,7 +17,8 @@ const QUANTITY: &str = "service time, ns";
 pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let heat_text = "Every write. The darker (on a dark page: the brighter) a place, the more of \
                      that moment's writes took so long; a lone pale dot may be a single one.";
-    let percentiles_text = "Service time of the writes of each second. Logarithmic.";
+    let percentiles_text = "Service time of the writes of each second. Of fewer than 1,000 writes there is no \
+                            p99.9, of fewer than 100 no p99. Logarithmic.";
     let views = [
         view(series, ("latency-map", "Latency of every write", heat_text), |one, id, title| {
             heat_map(one, ranges, id, title)

@@ -4,7 +4,6 @@ use super::series::{Ranges, Series, TIME, view, windows};
 use crate::number;
 use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
 use crate::section::View;
-use crate::writes::HALF;
 
 /// Seconds that a log axis would silently leave out are drawn, and this says how.
 const DEAD: &str = " Orange strokes at the bottom are seconds in which nothing completed.";
@@ -109,7 +108,7 @@ fn conclusion(one: &Series<'_>) -> String {
         },
         |second| {
             let second = number::seconds(f64::from(second));
-            match mean >= HALF * fresh {
+            match outcome.came_back() {
                 true => format!("below half of that after {second} for a while"),
                 false => format!("write cliff after {second}"),
             }
@@ -166,7 +165,8 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     if let Some(at) = cliff {
         // In the unit of the axis below.
-        let label = format!("cliff at {} s", number::thousands(at));
+        let what = if outcome.came_back() { "below half from" } else { "cliff at" };
+        let label = format!("{what} {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
     let documents = ranges.documents(one).filter(|_| from == 0.0);

@@ -16,6 +16,7 @@ use crate::method::change;
 use crate::method::estimate::{lacks, scale};
 use crate::record::number::in_words;
 use crate::record::phase::Phase;
+use crate::record::run_record::Status;
 use crate::record::unit::Unit;
 use crate::record::warning::{
     DriveWarning, HostWarning, JobWarning, MethodWarning, Warning, others,
@@ -169,7 +170,7 @@ pub(crate) fn broken_off(record: &RunRecord, recording: &Recording) -> Option<(S
 /// Bytes that the system counted in the phases beyond the run's own.
 fn other_load(record: &RunRecord, among: &[&Phase], recording: &Recording) -> Option<Warning> {
     let (mut other, mut all, mut phases) = (0, 0, Vec::new());
-    for phase in among {
+    for phase in among.iter().filter(|phase| !lacks_samples(record, phase)) {
         let Some((before, after)) = host(phase) else { continue };
         let counted = after.transferred_since(&before).unwrap_or_default().0;
         let own = own_bytes(phase, recording) + uncounted(record, phase, recording);
@@ -188,10 +189,16 @@ fn other_load(record: &RunRecord, among: &[&Phase], recording: &Recording) -> Op
     }))
 }
 
+/// Whether the run did more in a phase than its samples have: one that failed has none of its last second.
+fn lacks_samples(record: &RunRecord, phase: &Phase) -> bool {
+    phase.unfinished && matches!(record.status, Status::Failed { .. })
+}
+
 /// Bytes that the drive itself counts as written, beyond the run's own: what passes by the kernel's block
 /// layer is counted there alone.
 fn written_by_others(record: &RunRecord, recording: &Recording) -> Option<Warning> {
-    let (first, last) = (record.phases.first()?.before, record.phases.last()?.after);
+    let last = record.phases.last().filter(|phase| !lacks_samples(record, phase))?;
+    let (first, last) = (record.phases.first()?.before, last.after);
     let unit = last.own?.written_unit;
     let counted = last.host_written?.0.checked_sub(first.host_written?.0)?;
     let told: u64 = recording.samples.iter().map(|sample| sample.written_bytes).sum();

@@ -125,6 +125,32 @@ fn little_load_of_others_is_no_doubt_and_any_is_while_the_drive_should_rest() {
     assert_eq!(idle, [Warning::Host(HostWarning::OtherLoad { bytes, percent: 100.0, phases })]);
 }
 
+/// A run that failed has no sample of its last second: what it did there is nobody else's.
+#[test]
+fn what_a_failed_run_did_in_its_last_second_was_not_others() {
+    let failed = || Status::Failed { error: "no space".to_owned() };
+    for (status, is_told) in [(failed(), false), (Status::Interrupted, true)] {
+        let mut last = phase("fill", 0, counted(150, 0));
+        last.unfinished = true;
+        last.before.host_written = Some(Bytes(0));
+        last.after.host_written = Some(Bytes(300 << 20));
+        let own = OwnCounters { written_unit: Bytes(512_000), ..OwnCounters::default() };
+        (last.before.own, last.after.own) = (Some(own), Some(own));
+        let mut recording = Recording::default();
+        recording.samples = vec![sample("fill", 0, 100)];
+        let record = RunRecord { status, ..record(vec![last]) };
+        let told = doubts(&record, &recording);
+        let of_others = |doubt: &&Warning| {
+            matches!(
+                doubt,
+                Warning::Host(HostWarning::OtherLoad { .. })
+                    | Warning::Drive(DriveWarning::WrittenByOthers { .. })
+            )
+        };
+        assert_eq!(told.iter().filter(of_others).count(), if is_told { 2 } else { 0 }, "{told:?}");
+    }
+}
+
 /// What is sent past the block layer, the drive alone counts.
 #[test]
 fn what_the_drive_counts_beyond_the_run_and_the_system_was_written_by_others() {

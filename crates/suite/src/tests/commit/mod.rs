@@ -31,7 +31,7 @@ use crate::record::figure::Figure;
 use crate::record::warning::Warning;
 
 pub use outcome::{Beside, Cliff, Commits, Moment, Outcome, Stage, Took};
-pub use verdict::{Answer, Verdict};
+pub use verdict::{Answer, Instead, Verdict};
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";

@@ -35,8 +35,19 @@ pub struct Answer {
     pub unit: Unit,
     /// Whether the limit is kept.
     pub holds: Option<bool>,
+    /// What it is, where there were too few commits for the percentile that is asked for.
+    pub instead: Option<Instead>,
     /// Whether something was wrong while it was measured.
     pub in_doubt: bool,
+}
+
+/// What says of few commits whether a limit is kept.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Instead {
+    /// The percentile is no longer than that.
+    Longest,
+    /// The percentile is no shorter than that.
+    Median,
 }
 
 impl Answer {
@@ -66,10 +77,10 @@ type Asked = (&'static str, &'static str, u64, Layout, Told);
 /// are preallocated, a segment of Kafka's grows, and so does a rollback journal, from nothing for each transaction.
 const ASKED: [Asked; 7] = [
     ("etcd", "99 % of syncs in less than 10 ms", 4, Layout::Preallocated, |took| {
-        limited(p99(took, ETCD_P99_NS)?, ETCD_P99_NS)
+        p99(took, ETCD_P99_NS)
     }),
     ("etcd", "no sync longer than a heartbeat, 100 ms", 4, Layout::Preallocated, |took| {
-        limited(took.latency.max_ns, ETCD_HEARTBEAT_NS)
+        Some(limited(took.latency.max_ns, ETCD_HEARTBEAT_NS))
     }),
     ("PostgreSQL, one client", "commits a second", 8, Layout::Overwritten, |took| {
         rate(took.per_second)
@@ -104,18 +115,25 @@ pub(super) fn logs_of_files() -> impl Iterator<Item = (Bytes, Layout)> {
 
 /// The 99th percentile; where there are too few commits for one, what it is no longer than, the longest of them, if
 /// that keeps the limit, or what it is no shorter than, their median, if that does not.
-fn p99(took: &Took, limit: u64) -> Option<u64> {
+fn p99(took: &Took, limit: u64) -> Option<Answer> {
     let LatencyFigures { p50_ns, p99_ns, max_ns, .. } = took.latency;
-    p99_ns.or((max_ns < limit).then_some(max_ns)).or((p50_ns >= limit).then_some(p50_ns))
+    let (nanos, instead) = match p99_ns {
+        Some(p99_ns) => (p99_ns, None),
+        None if max_ns < limit => (max_ns, Some(Instead::Longest)),
+        None if p50_ns >= limit => (p50_ns, Some(Instead::Median)),
+        None => return None,
+    };
+    Some(Answer { instead, ..limited(nanos, limit) })
 }
 
-fn limited(nanos: u64, limit: u64) -> Option<Answer> {
-    let holds = Some(nanos < limit);
-    Some(Answer { value: nanos as f64 / 1e6, unit: Unit::Milliseconds, holds, in_doubt: false })
+fn limited(nanos: u64, limit: u64) -> Answer {
+    let (value, holds) = (nanos as f64 / 1e6, Some(nanos < limit));
+    Answer { value, unit: Unit::Milliseconds, holds, instead: None, in_doubt: false }
 }
 
 fn rate(per_second: f64) -> Option<Answer> {
-    Some(Answer { value: per_second, unit: Unit::Count, holds: None, in_doubt: false })
+    let (value, unit) = (per_second, Unit::Count);
+    Some(Answer { value, unit, holds: None, instead: None, in_doubt: false })
 }
 
 impl Outcome {

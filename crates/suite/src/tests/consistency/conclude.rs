@@ -14,7 +14,7 @@ use crate::record::warning::{Filled, MethodWarning, Warning};
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
 /// Performance has fallen off the cliff when it is below this share of fresh...
-const CLIFF_SHARE: f64 = 0.5;
+pub(super) const CLIFF_SHARE: f64 = 0.5;
 /// ... on average over so many seconds.
 const CLIFF_SECONDS: usize = 10;
 /// The steady window of a run that ends with its duration begins after so many tenths of it: 1400 s of

@@ -1,5 +1,6 @@
 //! The answer.
 
+use super::conclude::CLIFF_SHARE;
 use serde::{Deserialize, Serialize};
 use writecliff_measure::Statistics;
 
@@ -64,6 +65,11 @@ pub struct Outcome {
 }
 
 impl Outcome {
+    /// Whether it fell as at a write cliff and did not stay there.
+    pub fn came_back(&self) -> bool {
+        self.cliff_s.is_some() && self.steady_iops.mean >= CLIFF_SHARE * self.fresh_iops
+    }
+
     /// Whether it fell in a way of which nobody knows whether it was the write cliff.
     pub fn may_have_fallen(&self) -> bool {
         self.warm_fall_s.is_some() || self.fell_from_iops.is_some()

@@ -63,6 +63,7 @@ fn figures(
     let mut step = StepFigures {
         name: turn.name.clone(),
         prepares: turn.step.prepares,
+        from_s: from,
         seconds: span.as_secs_f64(),
         reads: of(Operation::Read),
         writes: of(Operation::Write),

@@ -26,7 +26,10 @@ pub struct StepFigures {
     pub name: String,
     /// Whether it only brought the drive into its state.
     pub prepares: bool,
-    /// Seconds that the figures are about: from the end of the longest ramp.
+    /// Second of the step that the figures begin with: the end of the longest ramp.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub from_s: u32,
+    /// Seconds that the figures are about.
     pub seconds: f64,
     /// Its reads, if it had any.
     pub reads: Option<Figures>,
@@ -53,6 +56,10 @@ pub struct Figures {
     pub latency: LatencyFigures,
     /// 99.9999 %.
     pub p999999_ns: Option<u64>,
+}
+
+fn is_none(seconds: &u32) -> bool {
+    *seconds == 0
 }
 
 impl StepFigures {
