@@ -211,6 +211,7 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
         [] => String::new(),
         all => format!(" Not all of it was done: {}.", all.join("; ")),
     };
+    let further = further(subjects);
     match in_common(subjects.all) {
         (common, _) if common.is_empty() && cut_off.is_empty() => {
             "No test was run on all of these drives, so that nothing here holds all of them against \
@@ -218,32 +219,38 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
                 .to_owned()
         }
         (common, _) if common.is_empty() => {
-            format!("No test came to figures on all of these drives.{cut_off} {AXES}")
+            format!("No test came to figures on all of these drives.{cut_off}{further} {AXES}")
         }
         (_, alone) if alone.is_empty() => {
-            let further = further(subjects);
             format!("Every drive was given the same load{purge}.{cut_off}{further} {AXES}")
         }
         (common, alone) => format!(
             "Every drive was given the same load in {}{purge}; these came to no figures on some of them: \
-             {}.{cut_off}{} {AXES}",
+             {}.{cut_off}{further} {AXES}",
             common.join(", "),
-            alone.join(", "),
-            further(subjects)
+            alone.join(", ")
         ),
     }
 }
 
-/// Which tests of which drives did not come to their end.
+/// Which tests of which drives did not come to their end: `trim of A, B ended early`.
 fn cut_off(subjects: &Subjects<'_>) -> Vec<String> {
-    let of = |index: usize| {
-        let runs = subjects.all[index].runs.iter().flat_map(Run::and_repeats);
-        let tests = runs.filter(|run| !run.is_complete()).map(Run::name);
-        let tests: BTreeSet<String> = tests.collect();
+    let mut all: Vec<(String, Vec<String>)> = Vec::new();
+    for (index, subject) in subjects.all.iter().enumerate() {
+        let runs = subject.runs.iter().flat_map(Run::and_repeats);
+        let tests: BTreeSet<String> =
+            runs.filter(|run| !run.is_complete()).map(Run::name).collect();
         let tests = tests.into_iter().collect::<Vec<_>>().join(", ");
-        (!tests.is_empty()).then(|| format!("{tests} of {} ended early", subjects.full_name(index)))
+        match all.iter_mut().find(|(of, _)| *of == tests) {
+            _ if tests.is_empty() => {}
+            Some((_, names)) => names.push(subjects.full_name(index)),
+            None => all.push((tests, vec![subjects.full_name(index)])),
+        }
+    }
+    let in_words = |(tests, names): (String, Vec<String>)| {
+        format!("{tests} of {} ended early", names.join(", "))
     };
-    (0..subjects.all.len()).filter_map(of).collect()
+    all.into_iter().map(in_words).collect()
 }
 
 /// Whose random writes went on until they were steady, if others' did not.
