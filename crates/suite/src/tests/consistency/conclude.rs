@@ -3,7 +3,7 @@
 use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 
-use super::outcome::{Outcome, WorstSecond};
+use super::outcome::{CLIFF_SHARE, Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
 use crate::method::levels::{FALL, is_too_warm};
@@ -13,9 +13,7 @@ use crate::record::warning::{Filled, MethodWarning, Warning};
 
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
-/// Performance has fallen off the cliff when it is below this share of fresh...
-pub(super) const CLIFF_SHARE: f64 = 0.5;
-/// ... on average over so many seconds.
+/// The cliff is a fall below [`CLIFF_SHARE`] of fresh on average over so many seconds.
 const CLIFF_SECONDS: usize = 10;
 /// The steady window of a run that ends with its duration begins after so many tenths of it: 1400 s of
 /// 2000 s.

@@ -1,11 +1,13 @@
 //! The answer.
 
-use super::conclude::CLIFF_SHARE;
 use serde::{Deserialize, Serialize};
 use writecliff_measure::Statistics;
 
 use crate::method::fast_part::FastPart;
 use crate::record::rate::LatencyFigures;
+
+/// Performance has fallen off the cliff when it is below this share of fresh.
+pub(super) const CLIFF_SHARE: f64 = 0.5;
 
 /// A second in which a drive did the least.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
