@@ -380,8 +380,14 @@ impl Ftl {
         let end = first + self.layout.slots_per_program;
         let l2p = &self.l2p[..];
         let slots = self.p2l[first as usize..end as usize].iter().zip(first..);
-        pages.clear();
-        pages.extend(slots.filter(|(lpn, ppa)| l2p[**lpn as usize] == *ppa).map(|(lpn, _)| *lpn));
+        // Every page is put in its place and only a valid one stays there: nothing for the processor to guess.
+        pages.resize(self.layout.slots_per_program as usize, 0);
+        let mut valid = 0;
+        for (lpn, ppa) in slots {
+            pages[valid] = *lpn;
+            valid += usize::from(l2p[*lpn as usize] == ppa);
+        }
+        pages.truncate(valid);
         pages
     }
 
