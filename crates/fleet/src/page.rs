@@ -132,7 +132,7 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
         [] => String::new(),
         all => format!(" In doubt, and not compared: {}.", all.join("; ")),
     };
-    let of_those = if doubtful.is_empty() { "" } else { " that is not in doubt" };
+    let of_those = if doubtful.is_empty() { "" } else { " that is compared" };
     let compared = match &sure[..] {
         [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
         [(only, share)] => format!("Late with '{only}': {} of the requests.", percent(*share)),
@@ -530,7 +530,7 @@ mod tests {
         );
         assert_eq!(
             headline_of(&[("a", calm), ("b", calm), ("c", doubtful)]),
-            "No request was late in any variant that is not in doubt. In doubt, and not compared: 'c' (late: \
+            "No request was late in any variant that is compared. In doubt, and not compared: 'c' (late: \
              33.33 %)."
         );
         assert_eq!(

@@ -118,7 +118,11 @@ fn differing_keys(loads: &[Load<'_>]) -> Vec<String> {
     let in_words = |key: &&String| {
         let mut values: Vec<(String, Vec<&str>)> = Vec::new();
         for (plan, load) in plans.iter().zip(loads) {
-            let value = value_in_words(plan.get(*key));
+            let value = match plan.get(*key) {
+                // Plans that say nothing of it end with their duration.
+                None if key.as_str() == "until_steady" => "no".to_owned(),
+                value => value_in_words(value),
+            };
             let at = values.iter().position(|(other, _)| *other == value).unwrap_or(values.len());
             if at == values.len() {
                 values.push((value, Vec::new()));

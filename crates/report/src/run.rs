@@ -189,10 +189,13 @@ impl Run {
         self.of_repeats().is_some() || doubts.any(|doubt| doubt.is_about(stage, part))
     }
 
-    /// Whether these random writes would have used up any spare area; a disk has none.
+    /// Whether these random writes would have used up any spare area, and not within their first second; a disk
+    /// has none.
     pub(crate) fn had_time_for_a_cliff(&self, series: &str) -> bool {
         let written: u64 = self.recording.series(series).map(|sample| sample.written_bytes).sum();
-        self.record.drive.rotational || written >= self.record.drive.capacity.0
+        let seconds = self.recording.series(series).filter(|sample| sample.is_whole()).count();
+        let used_up = written >= self.record.drive.capacity.0 && seconds > 1;
+        self.record.drive.rotational || used_up
     }
 
     /// What was asked, in one line.

@@ -5,8 +5,8 @@ use writecliff_device::Operation;
 use writecliff_suite::consistency::WorstSecond;
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
-    Good, Outcome, Stage, WindowState, consistency, corners, is_hard_disk, spare_area,
-    storage_bench, trim,
+    FastPart, Good, Outcome, Plan, Stage, WindowState, consistency, corners, is_hard_disk,
+    spare_area, storage_bench, trim,
 };
 
 use crate::number::NONE;
@@ -393,10 +393,9 @@ const RANKED_BY: &[By] = &[
         stage: Stage::Fill,
         part: |_| None,
         value: |subject| {
-            let beyond = buffer::fast_part(subject).map(|part| part.slow_megabytes_per_second);
             let fill =
-                writes(subject).first().and_then(|main| main.outcome.fill_megabytes_per_second);
-            beyond.or(fill).map(rate)
+                || writes(subject).first().and_then(|main| main.outcome.fill_megabytes_per_second);
+            of_buffer(subject, |part| part.slow_megabytes_per_second).or_else(|| fill().map(rate))
         },
     },
     By {
@@ -407,7 +406,7 @@ const RANKED_BY: &[By] = &[
         test: consistency::Plan::NAME,
         stage: Stage::Fill,
         part: |_| None,
-        value: |subject| Some(rate(buffer::fast_part(subject)?.fast_megabytes_per_second)),
+        value: |subject| of_buffer(subject, |part| part.fast_megabytes_per_second),
     },
     By {
         name: "Random read",
@@ -503,6 +502,16 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
 fn rate(megabytes_per_second: f64) -> Cell {
     let text = number::significant(megabytes_per_second);
     Cell::new(text, Some(megabytes_per_second))
+}
+
+/// A figure of the fast buffer, in doubt where that of the run is which found it.
+fn of_buffer(subject: &Subject, value: fn(FastPart) -> f64) -> Option<Cell> {
+    let (run, part) = buffer::found(subject)?;
+    let stage = match run.record.plan {
+        Plan::Consistency(_) | Plan::SpareArea(_) => Stage::Fill,
+        _ => Stage::Later,
+    };
+    Some(Cell { in_doubt: run.is_doubtful_at(stage, None), ..rate(value(part)) })
 }
 
 /// A figure of the random writes without more spare area.

@@ -32,7 +32,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         _ => of_several(subjects, &answers),
     };
     let method = "32 in flight of which 100 to 0 % read; and reads one at a time beside writes that \
-                  come at random moments, so many times the drive's capacity a day.";
+                  come at random moments, so many times the drive's capacity a day (of a scale model, \
+                  its whole drive's).";
     Some(Section::new(Plan::NAME, "Read-write mix", method, views, tables))
 }
 

@@ -50,7 +50,7 @@ fn given_back(outcome: &Outcome) -> Option<String> {
     if let Some((least, most)) = out_of_order(outcome) {
         let [least, most] = [least, most].map(number::percent);
         return Some(format!(
-            "Of its fast buffer of {bytes}, {least} to {most} is back after a rest, and not more after a longer one: \
+            "Of its fast buffer of {bytes}, {least} to {most} is back after a rest, and not always more after a longer one: \
              how much of that the rest gives is not told."
         ));
     }

@@ -35,7 +35,10 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let times = format!("a random read takes {first} from a small part and {all} from all of it");
     Some(match outcome.map_end {
         Some(end) => {
-            format!("Its memory holds the map of {}: {times}.", number::bytes(end.holds.0 as f64))
+            format!(
+                "Its memory holds the map of about {}: {times}.",
+                number::bytes(end.holds.0 as f64)
+            )
         }
         None => format!("Working set: {times}."),
     })

@@ -244,6 +244,10 @@ fn one_load_is_said_only_of_tests_that_all_have_run() {
         none.contains("No test came to figures on all of these drives. Not all of it was done:")
     );
     let further = with(&run, |plan| plan.until_steady = UntilSteady::Yes);
+    let longer = with(&further, |plan| plan.duration = Nanos(2 * plan.duration.0));
+    let [plain, longer] = [&run, &longer].map(|run| of(&[run], "A"));
+    let differ = &different_plans(&[plain, longer])[0];
+    assert!(differ.contains("until steady no (") && differ.contains(", yes ("), "{differ}");
     let further = page(&[of(&[&run], "A"), of(&[&further], "B")], &dir.path().join("further"));
     assert!(
         further.contains(

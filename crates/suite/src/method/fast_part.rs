@@ -53,7 +53,8 @@ impl FastPart {
         if whole[..=fall].iter().any(|sample| is_too_warm(sample, limit)) {
             return None;
         }
-        if is_more_work(&whole[..fall - 1], &whole[fall + 1..]) {
+        // Right behind it: what comes later may fall once more.
+        if is_more_work(&whole[..fall - 1], &whole[fall + 1..fall + LASTING]) {
             return None;
         }
         // The fall may lie in the second before as well, which is then slower than fast.
@@ -156,6 +157,19 @@ mod tests {
         assert!(told([10, 10]) && told([10, 20]), "a buffer, emptied meanwhile or not");
         assert!(told([15, 15]), "those of an array's members");
         assert!(!told([15, 34]), "its parity");
+    }
+
+    /// An array's buffers end, and later its parity uses the erased blocks up.
+    #[test]
+    fn more_work_that_comes_later_denies_no_buffer() {
+        let megabytes = [vec![90_u64; 10], vec![40; 10], vec![20; 90]].concat();
+        let mut samples = seconds(&megabytes);
+        for sample in &mut samples {
+            let tenths = if sample.second < 20 { 15 } else { 34 };
+            sample.nand_written_bytes = Some(sample.written_bytes * tenths / 10);
+        }
+        let part = FastPart::of(&samples.iter().collect::<Vec<_>>(), None);
+        assert_eq!(part.map(|part| part.bytes), Some(Bytes(900_000_000)));
     }
 
     #[test]

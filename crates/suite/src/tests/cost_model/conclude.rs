@@ -46,16 +46,8 @@ pub(super) fn conclude(
     let random = rate(State::Steady, Coefficient::Rrandiops)
         .zip(rate(State::Steady, Coefficient::Wrandiops));
     let asked = Asked { plan, recording, percentile: Plan::percentile(drive) };
-    let mut rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
-    // Where the run ended before what follows the shares, it may have ended in the last of them.
-    let is_cut = steady.is_none();
-    if is_cut {
-        rungs.pop();
-    }
-    let mut limits = random.and_then(|rates| asked.limits(&rungs, rates));
-    if let Some(limits) = limits.as_mut().filter(|_| is_cut) {
-        limits.check = None;
-    }
+    let rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
+    let limits = random.and_then(|rates| asked.limits(&rungs, rates));
     // A run that ended before them called nothing steady.
     if !is_hard_disk(drive) && random.is_some() {
         warnings.extend(plan.settling(drive).never_steady(SETTLE, recording));
