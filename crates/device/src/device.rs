@@ -732,7 +732,7 @@ pub enum DeviceError {
     /// It has another size than when it was opened.
     #[error(
         "{address} was resized: it has {} now, and had {}. Figures of two sizes are of no drive: begin \
-         anew; what was recorded until then is kept", now.exact(), was.exact()
+         anew; what was recorded until then is kept", now.told_from(*was), was.told_from(*now)
     )]
     Resized {
         /// The device.

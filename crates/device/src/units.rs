@@ -407,6 +407,14 @@ impl fmt::Display for Bytes {
     }
 }
 
+impl Bytes {
+    /// In words, as [`Display`](fmt::Display) has it; exactly where that does not tell it from `other`.
+    pub fn told_from(self, other: Self) -> String {
+        let text = self.to_string();
+        if text == other.to_string() { format!("{} bytes", self.0) } else { text }
+    }
+}
+
 impl fmt::Display for Throughput {
     /// In MB/s, decimal.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -487,6 +495,8 @@ mod tests {
         assert_eq!(Nanos(999).to_string(), "999 ns");
         assert_eq!(Bytes(250_059_350_016).to_string(), "250 GB");
         assert_eq!(Bytes(99_960_000).to_string(), "100 MB");
+        assert_eq!(Bytes::from_mib(768).told_from(Bytes::from_mib(1024)), "805 MB");
+        assert_eq!(Bytes(805_306_368).told_from(Bytes(805_302_272)), "805306368 bytes");
     }
 
     #[test]

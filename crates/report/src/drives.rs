@@ -233,7 +233,7 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
     }
 }
 
-/// Which tests of which drives did not come to their end: `trim of A, B ended early`.
+/// Which tests of which drives did not come to their end: `trim of A, B did not come to an end`.
 fn cut_off(subjects: &Subjects<'_>) -> Vec<String> {
     let mut all: Vec<(String, Vec<String>)> = Vec::new();
     for (index, subject) in subjects.all.iter().enumerate() {
@@ -248,7 +248,7 @@ fn cut_off(subjects: &Subjects<'_>) -> Vec<String> {
         }
     }
     let in_words = |(tests, names): (String, Vec<String>)| {
-        format!("{tests} of {} ended early", names.join(", "))
+        format!("{tests} of {} did not come to an end", names.join(", "))
     };
     all.into_iter().map(in_words).collect()
 }

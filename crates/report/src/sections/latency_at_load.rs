@@ -41,11 +41,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         return Some(format!("With {arrivals}, no knee of {of} is told: {TOO_WARM}"));
     }
     let Some(Knee { percent, iops, mean_ns }) = course.knee else {
-        // Past saturation a mean tells how long I/Os came, and a doubt says so.
-        let most = course.steps.iter().max_by_key(|step| step.asked_iops)?;
-        if most.fell_behind {
-            return None;
-        }
+        let most = most_load(course)?;
         let mean = number::latency(most.rate.mean_ns);
         return Some(format!(
             "With {arrivals}, no knee of {of} is seen up to {} % of saturation, where they take {mean} on average.",
@@ -187,14 +183,21 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
             number::latency(knee.mean_ns)
         )
     });
-    let knee = match course.slowed_down {
-        true => format!(" No knee is told: {TOO_WARM}"),
-        false => knee,
+    let knee = match (course.slowed_down, course.knee, most_load(course)) {
+        (true, ..) => format!(" No knee is told: {TOO_WARM}"),
+        (_, None, Some(most)) => format!(" No knee is seen up to {} %.", most.percent),
+        _ => knee,
     };
     let text = format!("Response times by load; saturation is at {saturation}.{knee}");
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)
+}
+
+/// The step of most load, if the drive kept up with it: past saturation a mean tells how long I/Os came, and a doubt
+/// says so.
+fn most_load(course: &Course) -> Option<&Step> {
+    course.steps.iter().max_by_key(|step| step.asked_iops).filter(|step| !step.fell_behind)
 }
 
 /// Why there is no knee.

@@ -235,7 +235,7 @@ fn one_load_is_said_only_of_tests_that_all_have_run() {
     cut.record.status = Status::Interrupted;
     let cut = page(&[of(&[&run], "A"), of(&[&cut], "B")], &dir.path().join("cut"));
     assert!(cut.contains(
-        "the same load. Not all of it was done: consistency of Tiny (2) (simulated) ended early."
+        "the same load. Not all of it was done: consistency of Tiny (2) (simulated) did not come to an end."
     ));
     let mut none = run.clone();
     (none.record.status, none.record.outcome) = (Status::Interrupted, None);

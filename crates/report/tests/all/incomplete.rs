@@ -89,8 +89,8 @@ fn a_run_that_was_broken_off_tells_which_seconds_its_figures_are_of() {
     }
 }
 
-/// Whatever was reached by then: there is a page, no test says what it would have come to, and no doubt names a
-/// part that was done.
+/// Whatever was reached by then: there is a page, no test says what it would have come to, and doubts name
+/// the part in which it ended.
 #[test]
 fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
     let dir = tempfile::tempdir().unwrap();
@@ -102,11 +102,22 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
         }
         let done = run.record.phases.iter().filter(|phase| !phase.unfinished);
         let done: Vec<&str> = done.map(|phase| phase.name.as_str()).collect();
+        let last = run.record.phases.last().filter(|phase| phase.unfinished);
+        let last = last
+            .filter(|of| run.recording.samples.iter().any(|sample| sample.start_ns >= of.start.0));
+        let mut named = Vec::new();
         for doubt in &run.record.warnings {
-            if let Warning::Method(MethodWarning::Ended { phase, .. }) = doubt {
-                assert!(!done.contains(&phase.as_str()), "{name}: {doubt}");
+            match doubt {
+                Warning::Method(MethodWarning::Ended { phase, .. }) => {
+                    assert!(!done.contains(&phase.as_str()), "{name}: {doubt}");
+                    named.push(phase);
+                }
+                Warning::Method(MethodWarning::BrokenOff { phase, .. }) => named.push(phase),
+                _ => {}
             }
         }
+        let is_named = last.is_none_or(|last| named.contains(&&last.name));
+        assert!(named.is_empty() || is_named, "{name}: {named:?} and not {last:?}");
         let (subjects, out) = ([alone(run)], dir.path().join("page"));
         page(&subjects, &out);
         summary(&subjects);

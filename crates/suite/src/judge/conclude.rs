@@ -1,6 +1,6 @@
 //! What comes of a run: its outcome, what it gave for a watt, and what is to be doubted of it.
 
-use writecliff_device::DeviceInfo;
+use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::Recording;
 
 use crate::judge::doubts::{broken_off, doubts};
@@ -92,50 +92,51 @@ impl RunRecord {
         warnings.retain(|warning| {
             !is_complete || !matches!(warning, Warning::Method(MethodWarning::Ended { .. }))
         });
-        let is_incomplete =
-            |doubt: &Warning| matches!(doubt, Warning::Method(MethodWarning::Incomplete { .. }));
-        let is_told = |doubt: &Warning| match doubt {
-            Warning::Method(MethodWarning::AtSpare { doubt, .. }) => is_incomplete(doubt),
-            other => is_incomplete(other),
-        };
-        if let Some(outcome) = &outcome
-            && !warnings.iter().any(is_told)
-            && let Some((phase, lasted)) = broken_off(self, recording)
-        {
-            let of_it = warnings.iter_mut().find_map(|warning| match warning {
-                Warning::Method(MethodWarning::Ended { phase: missing, lasted })
-                    if *missing == phase =>
-                {
-                    Some(lasted)
-                }
-                _ => None,
-            });
-            match of_it {
-                // It has no figures that could be doubted.
-                Some(of_it) => *of_it = Some(lasted),
-                None if !has_the_last => {
-                    let is_one = |doubt: &Warning| {
-                        matches!(doubt, Warning::Method(MethodWarning::Ended { .. }))
-                    };
-                    let ended = MethodWarning::Ended { phase, lasted: Some(lasted) };
-                    // It ended in this one, and not before the first that is missing.
-                    match warnings.iter_mut().find(|doubt| is_one(doubt)) {
-                        Some(missing) => *missing = Warning::Method(ended),
-                        None => warnings.push(Warning::Method(ended)),
-                    }
-                }
-                None => {
-                    let spare = self.plan.spare_of(&phase);
-                    let mut figures = outcome.figures().into_iter();
-                    let has_part = figures.any(|figure| figure.of.as_ref() == Some(&phase));
-                    let doubt = MethodWarning::BrokenOff { phase, lasted, has_part };
-                    let doubt = Warning::Method(doubt);
-                    warnings.push(doubt.at_spare(spare));
-                }
-            }
+        if let Some(ended_in) = broken_off(self, recording) {
+            let of_it = outcome.as_ref().filter(|_| has_the_last);
+            self.tell_where_it_ended(&mut warnings, ended_in, of_it);
         }
         warnings.extend(outcome.iter().flat_map(odd));
         warnings.extend(doubts(self, recording));
         (outcome, warnings)
+    }
+
+    /// Says in which part a run was broken off, and for how long that had gone on; `of_it` is what is told of it.
+    fn tell_where_it_ended(
+        &self,
+        warnings: &mut Vec<Warning>,
+        (phase, lasted): (String, Nanos),
+        of_it: Option<&Outcome>,
+    ) {
+        let is_told = |doubt: &Warning| {
+            let doubt = match doubt {
+                Warning::Method(MethodWarning::AtSpare { doubt, .. }) => doubt,
+                other => other,
+            };
+            use MethodWarning::{Incomplete, NoRandomWrites};
+            matches!(doubt, Warning::Method(Incomplete { .. } | NoRandomWrites { .. }))
+        };
+        if warnings.iter().any(is_told) {
+            return;
+        }
+        let mut missing = warnings.iter_mut().filter_map(|warning| match warning {
+            Warning::Method(MethodWarning::Ended { phase, lasted }) => Some((phase, lasted)),
+            _ => None,
+        });
+        match (missing.find(|(of, _)| **of == phase || of_it.is_none()), of_it) {
+            // It ended in this one, and not before the first that is missing.
+            (Some((first, after)), _) => (*first, *after) = (phase, Some(lasted)),
+            (None, Some(outcome)) => {
+                let spare = self.plan.spare_of(&phase);
+                let has_part =
+                    outcome.figures().iter().any(|figure| figure.of.as_ref() == Some(&phase));
+                let doubt = MethodWarning::BrokenOff { phase, lasted, has_part };
+                warnings.push(Warning::Method(doubt).at_spare(spare));
+            }
+            (None, None) => {
+                warnings
+                    .push(Warning::Method(MethodWarning::Ended { phase, lasted: Some(lasted) }));
+            }
+        }
     }
 }

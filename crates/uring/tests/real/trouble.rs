@@ -141,7 +141,7 @@ fn a_drive_that_is_resized_is_not_taken_for_one_that_is_gone() {
     run("losetup", &["--set-capacity", drive.name()]);
     let error = first_error(&mut device);
     assert!(matches!(error, DeviceError::Resized { .. }), "{error}");
-    assert!(error.to_string().contains("it has 96MiB now, and had 64MiB"), "{error}");
+    assert!(error.to_string().contains("it has 101 MB now, and had 67.1 MB"), "{error}");
 }
 
 #[test]
