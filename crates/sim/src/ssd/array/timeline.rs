@@ -78,11 +78,39 @@ pub(crate) struct Die {
     last: DeviceTime,
     /// Bookings that begin later than `busy_until`, in order, with gaps between them.
     later: VecDeque<Range<DeviceTime>>,
+    /// Where a search has found no gap between them.
+    dense: Dense,
     reads_until: DeviceTime,
     /// Length of the program or erase queued last: those that wait are taken to be like it.
     operation: Nanos,
     /// When the erase booked last runs.
     erase: Range<DeviceTime>,
+}
+
+/// No gap in this time is long enough for this work. Bookings only make gaps shorter.
+#[derive(Debug, Clone)]
+struct Dense {
+    times: Range<DeviceTime>,
+    work: Nanos,
+}
+
+/// A search that passes so many bookings is worth being remembered.
+const LONG_SEARCH: usize = 4;
+
+impl Dense {
+    /// Where to begin a search for a gap.
+    fn pass(&self, begin: DeviceTime, work: Nanos) -> DeviceTime {
+        if work >= self.work && self.times.contains(&begin) { self.times.end } else { begin }
+    }
+
+    /// A search for this work has passed so many bookings, and what it found is taken up to the end of `times`.
+    fn searched(&mut self, times: Range<DeviceTime>, work: Nanos, passed: usize) {
+        if work == self.work && self.times.contains(&times.start) {
+            self.times.end = times.end;
+        } else if passed >= LONG_SEARCH {
+            *self = Self { times, work };
+        }
+    }
 }
 
 impl Default for Die {
@@ -93,6 +121,7 @@ impl Default for Die {
             next: DeviceTime::MAX,
             last: start,
             later: VecDeque::new(),
+            dense: Dense { times: start..start, work: Nanos::ZERO },
             reads_until: start,
             operation: Nanos::ZERO,
             erase: start..start,
@@ -138,11 +167,13 @@ impl Die {
     }
 
     /// The same of work that is ready before the last booking ends.
-    fn book_between(&mut self, mut begin: DeviceTime, work: Nanos) -> DeviceTime {
+    fn book_between(&mut self, ready: DeviceTime, work: Nanos) -> DeviceTime {
+        let mut begin = self.dense.pass(ready, work);
         let mut place = self.later.len();
         while place > 0 && self.later[place - 1].end > begin {
             place -= 1;
         }
+        let first = place;
         while let Some(booked) = self.later.get(place)
             && begin + work > booked.start
         {
@@ -150,6 +181,7 @@ impl Die {
             place += 1;
         }
         let end = begin + work;
+        self.dense.searched(ready..end, work, place - first);
         match place.checked_sub(1).map(|before| &mut self.later[before]) {
             Some(before) if before.end == begin => before.end = end,
             None if begin == self.busy_until => self.busy_until = end,
@@ -346,6 +378,24 @@ mod tests {
         // A read at 1500 finds nothing under way, one at 5010 the operation that runs until 5100.
         assert_eq!(die.read(DeviceTime(1500), Nanos(50), NEVER), DeviceTime(1550));
         assert_eq!(die.read(DeviceTime(5010), Nanos(50), after(20)), DeviceTime(5080));
+    }
+
+    #[test]
+    fn what_a_search_remembers_changes_no_booking() {
+        let works = [[300; 15].as_slice(), &[50, 700, 3000]].concat();
+        let (mut die, mut forgetful, mut now, mut remembered) =
+            (Die::default(), Die::default(), 0, 0);
+        for step in 0..20_000 {
+            let dice = writecliff_device::split_mix(step);
+            let (ready, work) =
+                (now + dice % 200_000, Nanos(works[(dice >> 32) as usize % works.len()]));
+            forgetful.dense.times.end = forgetful.dense.times.start;
+            remembered += u32::from(die.dense.times.contains(&DeviceTime(ready)));
+            let book = |die: &mut Die| die.book(DeviceTime(now), DeviceTime(ready), work);
+            assert_eq!(book(&mut die), book(&mut forgetful), "{step}");
+            now += (dice >> 48) % 900;
+        }
+        assert!(remembered > 1000, "{remembered}");
     }
 
     #[test]
