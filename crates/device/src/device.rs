@@ -721,7 +721,7 @@ pub enum DeviceError {
     /// The drive no longer answers to the system.
     #[error(
         "{address} is gone: {evidence}. It was unplugged, lost its power, or was dropped by its \
-         driver (the kernel's log says which); what was recorded until then is kept"
+         driver (the kernel's log says which); what was recorded until then, if anything, is kept"
     )]
     Gone {
         /// The device.
@@ -732,7 +732,7 @@ pub enum DeviceError {
     /// It has another size than when it was opened.
     #[error(
         "{address} was resized: it has {} now, and had {}. Figures of two sizes are of no drive: begin \
-         anew; what was recorded until then is kept", now.told_from(*was), was.told_from(*now)
+         anew; what was recorded until then, if anything, is kept", now.told_from(*was), was.told_from(*now)
     )]
     Resized {
         /// The device.
@@ -745,7 +745,7 @@ pub enum DeviceError {
     /// Somebody has switched it to read-only.
     #[error(
         "{address} was switched to read-only while it was used (`blockdev --setro`, a switch on the \
-         card, or the drive itself at its end); what was recorded until then is kept"
+         card, or the drive itself at its end); what was recorded until then, if anything, is kept"
     )]
     WriteProtected {
         /// The device.
@@ -753,7 +753,7 @@ pub enum DeviceError {
     },
     /// What it takes its space from is full.
     #[error(
-        "{address} takes no more data: {} ({source}); what was recorded until then is kept",
+        "{address} takes no more data: {} ({source}); what was recorded until then, if anything, is kept",
         match kind {
             DeviceKind::File => "the file system that it is on is full; make room there, or use a \
                                  smaller file",

@@ -142,12 +142,10 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
             percent(*high)
         ),
         [(_, low), .., (_, high)] if low < high => {
-            let (fewest, have) = who(&sure, *low);
-            let (most, _) = who(&sure, *high);
+            let (fewest, have, least) = who(&sure, *low);
+            let (most, _, highest) = who(&sure, *high);
             format!(
-                "{fewest} {have} the fewest late requests, {}; {most} the most, {}.",
-                percent(*low),
-                percent(*high)
+                "{fewest} {have} the fewest late requests, {least}; {most} the most, {highest}."
             )
         }
         [(_, 0.0), ..] => format!("No request was late in any variant{of_those}."),
@@ -163,15 +161,21 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
     format!("{of_scale_models}{compared}{left_out}")
 }
 
-/// Those of this share, or what single runs do not tell apart from it, as one names them, and their verb.
-fn who(all: &[(&str, f64)], share: f64) -> (String, &'static str) {
+/// Those of this share, or what single runs do not tell apart from it, as one names them, their verb, and their
+/// shares; all in the order of these.
+fn who(all: &[(&str, f64)], share: f64) -> (String, &'static str, String) {
     let is_of_it = |other: f64| other == share || (other > 0.0 && !are_apart(other, share));
-    let names = all.iter().filter(|(_, other)| is_of_it(*other));
-    let names: Vec<String> = names.map(|(name, _)| format!("'{name}'")).collect();
+    let of_it: Vec<&(&str, f64)> = all.iter().filter(|(_, other)| is_of_it(*other)).collect();
+    let names: Vec<String> = of_it.iter().map(|(name, _)| format!("'{name}'")).collect();
+    let ends = [of_it.first(), of_it.last()].map(|one| one.map_or(share, |(_, share)| *share));
+    let shares = match ends.map(percent) {
+        [least, most] if least == most => most,
+        [least, most] => format!("{} to {most}", least.trim_end_matches(" %")),
+    };
     match &names[..] {
-        [one] => (one.clone(), "has"),
-        [others @ .., last] => (format!("{} and {last}", others.join(", ")), "have"),
-        [] => (String::new(), "has"),
+        [one] => (one.clone(), "has", shares),
+        [others @ .., last] => (format!("{} and {last}", others.join(", ")), "have", shares),
+        [] => (String::new(), "has", shares),
     }
 }
 
@@ -514,6 +518,15 @@ mod tests {
         assert!(doubt.starts_with("It is counted for "), "{doubt}");
         let (doubt, ..) = told(&|fleet| fleet.load.read_percent = 1);
         assert!(doubt.starts_with("Another load than that of 'a'"), "{doubt}");
+    }
+
+    #[test]
+    fn variants_that_are_named_together_have_the_shares_of_both() {
+        let all = [("a", 0.0), ("b", 1.283), ("c", 1.339)];
+        assert!(!are_apart(1.283, 1.339));
+        let expected = ("'b' and 'c'".to_owned(), "have", "1.28 to 1.34 %".to_owned());
+        assert_eq!(who(&all, 1.339), expected);
+        assert_eq!(who(&all, 0.0), ("'a'".to_owned(), "has", "none".to_owned()));
     }
 
     #[test]

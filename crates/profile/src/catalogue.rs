@@ -177,6 +177,10 @@ mod tests {
             ("[gc]\nfree_high = 28\n", EVO.to_owned()),
             ("[gc]\nfree_high = 30\n", format!("{EVO}, changed: gc.free_high = 30")),
             (
+                "[gc]\nfree_high = 30\nquantum = 9\n[faults]\nlost_die_at = \"20s\"\n",
+                format!("{EVO}, changed: faults.lost_die_at = 20s, gc.free_high = 30 and 1 more"),
+            ),
+            (
                 "[nand]\nerase_time = \"3ms\"\n[gc]\nvictim = \"fifo\"\nfree_high = 30\nfree_low = 10\n",
                 format!("{EVO}, changed: nand.erase_time = 3ms, gc.victim = fifo and 1 more"),
             ),

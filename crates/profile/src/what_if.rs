@@ -102,9 +102,11 @@ fn forget(identity: &mut Identity, changes: &[(String, Value)], is_given: impl F
     }
 }
 
-/// `gc.quantum = 4, gc.copy_dies = 8 and 3 more`.
+/// `gc.quantum = 4, gc.copy_dies = 8 and 3 more`; what goes wrong comes first.
 fn in_words(changes: &[(String, Value)]) -> String {
-    let named = changes.iter().take(CHANGES_NAMED).map(|(key, value)| {
+    let (faults, others): (Vec<_>, Vec<_>) =
+        changes.iter().partition(|(key, _)| key.starts_with("faults."));
+    let named = faults.into_iter().chain(others).take(CHANGES_NAMED).map(|(key, value)| {
         let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         if value.len() <= VALUE_MAX { format!("{key} = {value}") } else { key.clone() }
     });

@@ -97,6 +97,11 @@ pub(crate) fn percent(share: f64) -> String {
     format!("{:.0} %", if percent == 0.0 { 0.0 } else { percent })
 }
 
+/// `66 %`, of what is at least that.
+pub(crate) fn percent_or_more(share: f64) -> String {
+    percent((share * 100.0).floor() / 100.0)
+}
+
 /// `8.86`.
 pub(crate) fn ratio(value: f64) -> String {
     if value < 99.95 { format!("{value:.2}") } else { thousands(value) }
@@ -174,6 +179,7 @@ mod tests {
     #[test]
     fn numbers_read_as_a_person_writes_them() {
         assert_eq!(iops(66_666.7), "66,667 IOPS");
+        assert_eq!([percent(0.9375), percent_or_more(0.9375)], ["94 %", "93 %"]);
         assert_eq!(megabytes_per_second(273.07), "273 MB/s");
         assert_eq!(megabytes_per_second(1_273.07), "1,273 MB/s");
         assert_eq!(megabytes_per_second(9.876), "9.88 MB/s");

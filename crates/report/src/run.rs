@@ -149,7 +149,7 @@ impl Run {
                 1 => "complete but for a step".to_owned(),
                 steps => format!("complete but for {steps} steps"),
             },
-            Status::Interrupted => "interrupted by the user".to_owned(),
+            Status::Interrupted => "interrupted".to_owned(),
             Status::Failed { error } => format!("failed ({error})"),
             Status::CutOff => "cut off before its end".to_owned(),
         }

@@ -172,9 +172,9 @@ fn of_several(subjects: &Subjects<'_>) -> String {
     };
     let left_out = match &in_doubt[..] {
         [] => String::new(),
-        [one] => format!(" {one} is in doubt, and not ranked."),
+        [one] => format!(" {one} is in doubt there, and not ranked by it."),
         [some @ .., last] => {
-            format!(" {} and {last} are in doubt, and not ranked.", some.join(", "))
+            format!(" {} and {last} are in doubt there, and not ranked by it.", some.join(", "))
         }
     };
     (compared + &left_out).trim_start().to_owned()
@@ -330,7 +330,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "Median once full",
         unit: "IOPS",
-        meaning: "the middle second of the steady window",
+        meaning: "the middle second of the steady window, or of the last part where there is none",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Later,
@@ -342,7 +342,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "Floor",
         unit: "IOPS",
-        meaning: "the worst second of the steady window",
+        meaning: "the worst second of the steady window, or of the last part",
         good: Some(Good::AtLeast),
         test: consistency::Plan::NAME,
         stage: Stage::Later,
@@ -354,7 +354,7 @@ const RANKED_BY: &[By] = &[
     By {
         name: "99.9 % of writes within",
         unit: "ms",
-        meaning: "service time in the steady window",
+        meaning: "service time in the steady window, or in the last part",
         good: Some(Good::AtMost),
         test: consistency::Plan::NAME,
         stage: Stage::Later,

@@ -229,11 +229,13 @@ fn left(main: &Writes<'_>) -> Sentence {
 
 fn range(main: &Writes<'_>) -> Sentence {
     let seconds = main.outcome.steady_iops;
+    let [floor, median] = [seconds.floor, seconds.median].map(number::count);
+    // Half of them or more are the worst.
+    let half = if floor == median { "at least half of them at" } else { "half of them at" };
+    let more = if floor == median { "" } else { " or more" };
     let text = format!(
-        "Its seconds then range from {} to {}, half of them at {} or more: {}.",
-        number::count(seconds.floor),
+        "Its seconds then range from {floor} to {}, {half} {median}{more}: {}.",
         number::iops(seconds.peak),
-        number::count(seconds.median),
         main.steadiness(),
     );
     Sentence::new(text, &[("consistency-range", "picture")])
@@ -321,6 +323,19 @@ fn gain(times: f64) -> String {
     }
 }
 
+/// The same over a drive that was in two states: `gives 4.8 to 25 times as much`.
+fn gain_over(before: [f64; 2], after: f64) -> String {
+    let mut times = before.map(|rate| after / rate.max(f64::MIN_POSITIVE));
+    times.sort_by(f64::total_cmp);
+    match (times[0], times[1]) {
+        (least @ 2.0.., most) => {
+            format!("gives {} to {} times as much", number::times(least), number::times(most))
+        }
+        (_, most @ 2.0..) => format!("gives up to {} times as much", number::times(most)),
+        (_, most) => gain(most),
+    }
+}
+
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
@@ -382,7 +397,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         (Some(dirty), Some(again), Some(after), Some(times)) if !outcome.is_dirty_alike() => {
             let what = match times {
                 1.0 => format!("gives no more than a dirty drive has in {first}sequential writes"),
-                _ => format!("{} in {first}sequential writes", gain(times)),
+                _ => format!("{} in {first}sequential writes", gain_over([dirty, again], after)),
             };
             format!(
                 "TRIM {what}: {} right before it ({} after a later torture), {} after{share}.",
@@ -429,6 +444,14 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
 mod tests {
     use super::*;
     use crate::writes::tests::{outcome, settled};
+
+    #[test]
+    fn what_trim_gives_a_drive_that_was_in_two_states_has_both_ends() {
+        assert_eq!(gain_over([13.3, 70.9], 337.0), "gives 4.8 to 25 times as much");
+        assert_eq!(gain_over([70.9, 13.3], 337.0), "gives 4.8 to 25 times as much");
+        assert_eq!(gain_over([13.3, 270.0], 337.0), "gives up to 25 times as much");
+        assert_eq!(gain_over([300.0, 250.0], 337.0), "gains 35 %");
+    }
 
     #[test]
     fn only_the_spare_area_that_makes_it_less_steady_is_said_to() {

@@ -14,7 +14,7 @@ use crate::progress::{Event, Watch};
 ///
 /// # Errors
 /// As [`DriveName::open`], before anything is written; [`Error::Run`] with what went wrong from
-/// there on: what was recorded until then is kept in the directory.
+/// there on: what was recorded until then, if anything, is kept in the directory.
 pub fn run(
     plan: &Plan,
     drive: &DriveName,

@@ -194,7 +194,7 @@ fn state(status: &Status) -> String {
     match status {
         Status::Running => "still running".to_owned(),
         Status::Complete => "complete".to_owned(),
-        Status::Interrupted => "interrupted by the user".to_owned(),
+        Status::Interrupted => "interrupted".to_owned(),
         Status::Failed { error } => format!("failed ({error})"),
         Status::CutOff => "cut off before its end".to_owned(),
     }

@@ -46,11 +46,12 @@ pub(super) fn drives(fleet: &FleetPage) -> Vec<Table> {
 }
 
 fn kinds(part: &FleetPart) -> Table {
+    let are_some_late = part.kinds.iter().any(|kind| kind.late_percent > 0.0);
     let row = |kind: &FleetKind| {
         let values = vec![
             number::thousands(kind.drives as f64),
             percent(kind.waited_percent),
-            percent(kind.late_percent),
+            if are_some_late { percent(kind.late_percent) } else { NONE.to_owned() },
             kind.write_amplification.map_or(NONE.to_owned(), number::ratio),
             kind.years
                 .map_or(NONE.to_owned(), |years| format!("{} years", number::significant(years))),

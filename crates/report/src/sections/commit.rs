@@ -78,18 +78,29 @@ fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
         said("here", one.as_it_is),
         said("when fresh", one.fresh),
         said(later, one.steady),
-        said("beside a writer of pages", one.beside),
+        said(&format!("beside a writer of pages{}", at_percent(one)), one.beside),
     ];
     let stages: Vec<String> = stages.into_iter().flatten().collect();
     (!stages.is_empty()).then(|| format!("{}: {}", one.asks, stages.join(", ")))
 }
 
+/// How fast the writer of pages is, where it is not at its full speed.
+fn at_percent(one: &Verdict) -> String {
+    match one.beside_percent {
+        100 => String::new(),
+        percent => format!(" at {percent} % of its speed"),
+    }
+}
+
 /// An answer's figure in words.
 fn figure(answer: Said) -> String {
     let what = match answer.instead {
-        None => "",
-        Some(Instead::Longest) => ", the longest of few",
-        Some(Instead::Median) => ", the median of few",
+        None => String::new(),
+        Some(Instead::Longest) => ", the longest of few".to_owned(),
+        Some(Instead::Median) => ", the median of few".to_owned(),
+        Some(Instead::LongestOf(count)) => {
+            format!(", the longest of {}", number::thousands(count as f64))
+        }
     };
     match answer.unit {
         Unit::Milliseconds => {
@@ -116,7 +127,10 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
     let row = |one: &Verdict| {
         let values = match of_directory {
             true => vec![in_words(one.as_it_is)],
-            false => [one.fresh, one.steady, one.beside].map(in_words).into(),
+            false => {
+                let beside = in_words(one.beside) + &at_percent(one);
+                vec![in_words(one.fresh), in_words(one.steady), beside]
+            }
         };
         Row::new(&format!("{}: {}", one.who, one.asks), values, "")
     };
@@ -216,7 +230,14 @@ fn commits(answer: &Answer<'_, Outcome>) -> Table {
     let rows = alone.chain(through).chain(beside).collect();
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["a second", "p50", "p99", "p99.9", "longest"].map(column).into();
-    let text = "Commits a second are those of committers that begin the next as soon as this host lets them.";
+    let text = match answer.run.record.drive.kind {
+        DeviceKind::Simulated => {
+            "Commits a second are those of committers that begin the next at once."
+        }
+        _ => {
+            "Commits a second are those of committers that begin the next as soon as this host lets them."
+        }
+    };
     let mut table = Table::new("Commits", text, columns, rows);
     "drive and commits".clone_into(&mut table.corner);
     table
@@ -324,7 +345,15 @@ mod tests {
         };
         let verdict = |who, asks, steady| {
             let (as_it_is, beside) = (None, None);
-            Verdict { who, asks, as_it_is, fresh: answer(true), steady: answer(steady), beside }
+            Verdict {
+                who,
+                asks,
+                as_it_is,
+                fresh: answer(true),
+                steady: answer(steady),
+                beside,
+                beside_percent: 100,
+            }
         };
         let said = |second, third| {
             let (one, other) = (verdict("etcd", "99 %", true), verdict("etcd", "all", second));

@@ -26,7 +26,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
     let places = places(&answers);
     let method = format!(
-        "Short loads: each write on a purged drive if it has a purge, reads on one that is filled. What data sheets promise.{places}{repeats}"
+        "Short loads: each write on a purged drive if it has a purge, reads on one that is filled.{places}{repeats}"
     );
     Some(Section::new(Plan::NAME, "Corners", &method, views, tables))
 }

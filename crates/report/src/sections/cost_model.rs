@@ -71,8 +71,9 @@ fn kept(limits: &Limits) -> String {
     let Limits { percent, percentile, read, write, .. } = limits;
     let half = f64::from(*percent) / 2.0;
     let held = match limits.hold() {
+        Some(true) => "",
         Some(false) => ", which a second try did not hold",
-        _ => "",
+        None => ", which was not tried a second time",
     };
     format!(
         "{half} % of its random reads and {half} % of its random writes at once, {percentile} % of the reads within \
@@ -111,6 +112,11 @@ fn column(name: &str) -> Column {
     Column { of: Place::default(), name: name.to_owned() }
 }
 
+/// `50 %, 25 % of each`: half of a share is each operation's.
+fn share(percent: u32) -> String {
+    format!("{percent} %, {} % of each", f64::from(percent) / 2.0)
+}
+
 /// Shares down, response times across.
 fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let Outcome { rungs, limits, .. } = answer.outcome;
@@ -129,10 +135,9 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
         let values = [of(rung.reads), of(rung.writes)].into_iter().flatten().collect();
         Row::new(&format!("{name}{behind}"), values, "")
     };
-    let rows: Vec<Row> =
-        rungs.iter().map(|rung| row(format!("{} %", rung.percent), rung)).collect();
+    let rows: Vec<Row> = rungs.iter().map(|rung| row(share(rung.percent), rung)).collect();
     let again = limits.as_ref().and_then(|limits| limits.check.as_deref());
-    let again = again.map(|check| row(format!("{} %, once more", check.percent), check));
+    let again = again.map(|check| row(format!("{}, once more", share(check.percent)), check));
     let at = percentile.map_or_else(|| "limit".to_owned(), |percentile| format!("p{percentile}"));
     let columns = ["reads", "writes"]
         .iter()

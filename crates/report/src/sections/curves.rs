@@ -142,8 +142,8 @@ pub(super) fn in_the_buffer(subjects: &Subjects<'_>, test: &str) -> String {
         let mut of_test = doubts.filter(|(run, _)| records[*run].plan.name() == test);
         of_test.find_map(|(_, doubt)| match doubt {
             Warning::Method(MethodWarning::WithinBuffer { written, buffer, .. }) => Some(format!(
-                " {written} at a time are within the fast buffer of {} ({buffer}): longer writes \
-                 are slower.",
+                " {written} at a time are within the fast buffer of {} ({buffer}): what is \
+                 written beyond that is slower.",
                 subjects.full_name(index)
             )),
             _ => None,

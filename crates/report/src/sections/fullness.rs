@@ -142,7 +142,7 @@ pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> 
     Some(match share {
         0.9.. => format!(
             "At {percent} % full all that is compared has at least {} of its speed at {least} %.",
-            number::percent(share)
+            number::percent_or_more(share)
         ),
         _ => format!(
             "At {percent} % full, {name}: {} of the speed at {least} %; nothing loses more.",

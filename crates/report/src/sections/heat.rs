@@ -44,11 +44,16 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         let name = name_of(load);
         let held = number::percent(load.held());
         let beyond = if load.phase == WRITE { " beyond any fast buffer" } else { "" };
-        let throttles = load.throttled.map_or_else(String::new, |throttled| {
+        let throttles = load.throttled.map(|throttled| {
             let after = number::seconds(f64::from(throttled.after_s));
-            format!("throttle after {after} at {:.0} °C and ", throttled.celsius)
+            let ends = match throttled.megabytes_per_second {
+                Some(_) => "have from then on",
+                None => "end at",
+            };
+            format!("throttle after {after} at {:.0} °C and {ends}", throttled.celsius)
         });
-        format!("{name} {throttles}end at {held} of their speed{beyond}")
+        let ends = throttles.unwrap_or_else(|| "end at".to_owned());
+        format!("{name} {ends} {held} of their speed{beyond}")
     };
     let loads: Vec<String> = outcome.loads.iter().map(words).collect();
     (!loads.is_empty()).then(|| format!("Long {}.", loads.join(", ")))
@@ -200,8 +205,8 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
 }
 
 /// What the rates are means of.
-const OVER: &str =
-    "At first and in the end are means of a minute, of a tenth of a load shorter than ten.";
+const OVER: &str = "At first and in the end are means of a minute, of a tenth of a load shorter than ten; held is the rate in the \
+     end, of a drive that throttles all from then on, as a share of that at first.";
 
 /// What the rates are means of, and how throttling was seen, where it was.
 fn signs(answers: &[Answer<'_, Outcome>]) -> String {

@@ -28,8 +28,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         curve("reads", READS, "Sequential reads by compressibility", |step| step.read),
     ];
     let x = Axis::span("share of the data that a compressor can remove, %", 0.0, 100.0);
-    let text = "Writes of a level rate are those of a drive that does not compress.";
-    let names = ("incompressible-curve", "By compressibility", text);
+    let names = ("incompressible-curve", "By compressibility", "");
     let conditions = "1 GiB in order on a fresh drive, 16 MiB at a time, 4 in flight";
     let mut views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
     let stepped = Stepped {

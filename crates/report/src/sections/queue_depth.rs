@@ -186,8 +186,7 @@ fn demand(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], loads: &[Loa
     let y = curves::times("mean service time", &curves);
     let id = format!("queue-depth-demand-{}", order(load));
     let title = format!("{title} I/O: service time over speed");
-    let text = "A point for each number in flight, in their order along the line. Where the line turns upwards, \
-                more in flight only wait.";
+    let text = "A point for each number in flight, in their order along the line.";
     let names = (id.as_str(), title.as_str(), text);
     let views = curves::views_on(subjects, names, (&x, &y), &conditions(load), &curves);
     match load.random {

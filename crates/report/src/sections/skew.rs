@@ -78,11 +78,8 @@ fn views(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], names: &[&str
     let curves: Vec<Curve<'_>> = names.iter().enumerate().map(curve).collect();
     let longest = curves::points(&curves).map(|point| point.0).fold(0.0, f64::max);
     let x = Axis::linear("drive writes since the load began", longest);
-    let text = format!(
-        "Each point is a round: {}; the first is what is left of one. Where a load ends above the even \
-         writes, skew helps the drive; below them it costs.",
-        round(answers)
-    );
+    let text =
+        format!("Each point is a round: {}; the first is what is left of one.", round(answers));
     let names = ("skew-iops", "Writes under skew", &*text);
     curves::views(subjects, names, &x, "IOPS", &conditions(answers), &curves)
 }

@@ -57,5 +57,5 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     // Where the curve is level.
     let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best)?;
     let (best, size) = (number::megabytes_per_second(best), number::size(enough.size));
-    Some(format!("Writes reach 90 % of their best rate, {best}, at {size}."))
+    Some(format!("Writes of data that repeat reach 90 % of their best rate, {best}, at {size}."))
 }

@@ -35,10 +35,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let times = format!("a random read takes {first} from a small part and {all} from all of it");
     Some(match outcome.map_end {
         Some(end) => {
-            format!(
-                "Its memory holds the map of about {}: {times}.",
-                number::bytes(end.holds.0 as f64)
-            )
+            format!("Its memory holds the map of about {}: {times}.", number::gibibytes(end.holds))
         }
         None => format!("Working set: {times}."),
     })
@@ -137,7 +134,9 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &
         answer.outcome.spans.iter().find(|one| Part::of(one) == part).copied()
     };
     let holds = answers.iter().map(|a| Some(a.outcome.map_end?.holds.0 as f64));
-    let mut rows = vec![number_row("map in memory", Good::AtLeast, holds, number::bytes)];
+    let mut rows = vec![number_row("map in memory", Good::AtLeast, holds, |bytes| {
+        number::gibibytes(Bytes(bytes as u64))
+    })];
     rows.extend(parts.iter().map(|part| {
         let mean = answers.iter().map(|answer| Some(find(answer, *part)?.rate.mean_ns));
         latency_row(&format!("{}: mean", part.words()), mean)

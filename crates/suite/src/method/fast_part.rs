@@ -13,7 +13,7 @@ use crate::method::levels::{
 pub struct FastPart {
     /// What was written before the rate fell.
     pub bytes: Bytes,
-    /// The rate before, in MB/s (10^6).
+    /// The mean rate before, in MB/s (10^6).
     pub fast_megabytes_per_second: f64,
     /// The rate after, in MB/s (10^6): of all that was written then, whose rate may fall again.
     pub slow_megabytes_per_second: f64,
@@ -65,12 +65,14 @@ impl FastPart {
         }
         let before: f64 = bytes[..fall - 1].iter().sum();
         let around = bytes[fall - 1..=fall].iter();
-        let around: f64 = around.map(|rate| share_of(fast, *rate, slow) * fast).sum();
+        let time_around: f64 = around.map(|rate| share_of(fast, *rate, slow)).sum();
+        let bytes_of_it = before + time_around * fast;
+        let time = (fall - 1) as f64 + time_around;
         let after = &bytes[fall + 1..];
         let after = after.iter().sum::<f64>() / after.len() as f64;
         let part = Self {
-            bytes: Bytes((before + around) as u64),
-            fast_megabytes_per_second: fast / 1e6,
+            bytes: Bytes(bytes_of_it as u64),
+            fast_megabytes_per_second: bytes_of_it / time / 1e6,
             slow_megabytes_per_second: after / 1e6,
         };
         Some((part, &samples[fall + 1..]))
@@ -214,6 +216,13 @@ mod tests {
         assert_eq!(written(&[1100, 201, 199, 200, 200, 200, 200, 200, 200]), None);
         let into_the_second = written(&[1100, 500, 200, 200, 200, 200, 200, 200, 200]).unwrap();
         assert_eq!(into_the_second.bytes, Bytes(1_466_666_666));
+    }
+
+    #[test]
+    fn what_comes_before_is_all_that_comes_before() {
+        let part = written(&[vec![500; 30], vec![430; 10], vec![200; 20]].concat()).unwrap();
+        // To a part of a second, in which it fell: 482.5.
+        assert!((part.fast_megabytes_per_second - 482.5).abs() < 2.0, "{part:?}");
     }
 
     #[test]

@@ -44,9 +44,7 @@ pub enum Unjudged {
         mechanism: Mechanism,
     },
     /// Arrivals are drawn, and as many fewer come by chance.
-    #[error(
-        "as many I/Os are missing by chance, since arrivals are drawn; a longer step decides it"
-    )]
+    #[error("as many I/Os may be missing by chance, since arrivals are drawn")]
     Chance,
     /// A percentile of fewer would be the longest of them.
     #[error(

@@ -77,6 +77,8 @@ impl Test for Plan {
     const NEEDS: &'static [Mechanism] = &[Mechanism::Heat];
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
+    /// 2: what is held is of all the time in which a drive throttles.
+    const METHOD_VERSION: u32 = 2;
     const NOT_ALWAYS: &'static [&'static str] = &["time to throttling", "warmest"];
 
     fn with(self, overrides: &Overrides) -> Result<Self, PlanError> {
@@ -188,6 +190,9 @@ pub struct Throttled {
     pub by: Sign,
     /// At the second's end.
     pub celsius: f64,
+    /// Mean rate from then on, in MB/s (10^6): a drive may slow down now and then. Unknown of older runs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub megabytes_per_second: Option<f64>,
 }
 
 /// What tells that a drive throttles.
@@ -201,9 +206,11 @@ pub enum Sign {
 }
 
 impl Load {
-    /// Rate at the end as a share of that at the beginning.
+    /// Rate at the end, of a drive that throttles from then on, as a share of that at the beginning.
     pub fn held(&self) -> f64 {
-        if self.first > 0.0 { self.last / self.first } else { 0.0 }
+        let throttled = self.throttled.and_then(|throttled| throttled.megabytes_per_second);
+        let kept = throttled.unwrap_or(self.last);
+        if self.first > 0.0 { kept / self.first } else { 0.0 }
     }
 
     fn figures(&self) -> Vec<Figure> {
@@ -332,6 +339,7 @@ fn throttled(seconds: &[Second], minute: usize, limit: Option<f64>) -> Option<Th
             after_s: index as u32,
             by,
             celsius,
+            megabytes_per_second: Some(mean(&seconds[index..])),
         })
     };
     let window = |index| (index, &seconds[index..seconds.len().min(index + minute)]);
@@ -401,6 +409,21 @@ mod tests {
     fn a_slow_moment_is_no_throttling() {
         let moment = minutes(|s| (if (400..405).contains(&s) { 0.0 } else { 500.0 }, 69.0));
         assert_eq!(throttled_at(&moment, Some(70.0)), None);
+    }
+
+    /// Its last minute may lie between two times of that.
+    #[test]
+    fn a_drive_that_throttles_now_and_then_holds_what_it_does_from_then_on() {
+        let fast = |s: u32| s < 400 || s % 150 >= 30;
+        let seconds = minutes(|s| (if fast(s) { 500.0 } else { 250.0 }, warming(s).min(70.0)));
+        let seconds: Vec<Second> = seconds
+            .into_iter()
+            .enumerate()
+            .map(|(index, one)| Second { is_too_warm: !fast(index as u32), ..one })
+            .collect();
+        let load = load_of(READ, &seconds, 0, Some(70.0)).unwrap();
+        assert_eq!((load.last, load.throttled.map(|it| it.after_s)), (500.0, Some(450)));
+        assert!((load.held() - 0.9).abs() < 1e-9, "{}", load.held());
     }
 
     /// A quick NVMe drive's buffer lasts for seconds, and is the first tenth of a short load.

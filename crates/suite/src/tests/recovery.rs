@@ -5,13 +5,13 @@
 //! the buffer is back.
 
 use serde::{Deserialize, Serialize};
-use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceInfo, Nanos, Operation, Temperature};
 use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::Sequential;
 
 use crate::method::estimate::{Demands, Estimate};
 use crate::method::fast_part::{FastPart, levels_and_buffer};
-use crate::method::levels::{FALL, median, share_of};
+use crate::method::levels::{FALL, is_too_warm, median, share_of};
 use crate::method::limits::{
     PlanError, check_block, check_depths, check_duration, check_list, used,
 };
@@ -238,13 +238,13 @@ fn conclude(
     let (mut bursts, mut warnings) = (Vec::new(), Vec::new());
     for rest in &plan.rests {
         let [_, phase] = phases(*rest);
-        let samples = recording.series(&phase).filter(|sample| sample.is_whole());
-        let seconds: Vec<f64> = samples.map(|sample| sample.written_bytes as f64).collect();
-        if seconds.is_empty() {
+        let samples: Vec<&Sample> =
+            recording.series(&phase).filter(|sample| sample.is_whole()).collect();
+        if samples.is_empty() {
             warnings.push(Warning::Method(MethodWarning::Ended { phase, lasted: None }));
             break;
         }
-        bursts.push(burst_of(*rest, &seconds, buffer));
+        bursts.push(burst_of(*rest, &samples, drive.temperature_limit, buffer));
     }
     // Whether there is a buffer is not known before it was to be full.
     if buffer.is_none() && bursts.is_empty() {
@@ -256,14 +256,23 @@ fn conclude(
     (Some(Outcome { buffer, span, exhausted, more_work, bursts }), warnings)
 }
 
-/// What a burst's seconds tell, in bytes each.
-fn burst_of(rest: Nanos, seconds: &[f64], buffer: Option<FastPart>) -> Burst {
-    let end = median(&seconds[seconds.len() / 2..]);
+/// What a burst's seconds tell. How fast it is beyond the buffer is told by those before it was too warm: what comes
+/// then is as slow for another reason.
+fn burst_of(
+    rest: Nanos,
+    samples: &[&Sample],
+    limit: Option<Temperature>,
+    buffer: Option<FastPart>,
+) -> Burst {
+    let seconds: Vec<f64> = samples.iter().map(|sample| sample.written_bytes as f64).collect();
+    let cool = samples.iter().take_while(|sample| !is_too_warm(sample, limit)).count();
+    let cool = &seconds[..if cool < COOL_MIN { seconds.len() } else { cool }];
+    let [end, beyond] = [&seconds, cool].map(|all| median(&all[all.len() / 2..]));
     let written: f64 = seconds.iter().sum();
     let (back, all) = match buffer.map(|buffer| buffer.fast_megabytes_per_second * 1e6) {
         None => (0.0, false),
-        Some(fast) if end >= FALL * fast => (written, true),
-        Some(fast) => (fast_bytes(seconds, fast, end), false),
+        Some(fast) if beyond >= FALL * fast => (cool.iter().sum(), true),
+        Some(fast) => (fast_bytes(cool, fast, beyond), false),
     };
     Burst {
         rest,
@@ -274,6 +283,9 @@ fn burst_of(rest: Nanos, seconds: &[f64], buffer: Option<FastPart>) -> Burst {
     }
 }
 
+/// Fewer seconds do not tell how fast a burst is beyond the buffer.
+const COOL_MIN: usize = 4;
+
 /// What is written before the speed falls from `fast` to `slow`: of the two seconds around the
 /// fall, the share that gives what was written in them.
 fn fast_bytes(seconds: &[f64], fast: f64, slow: f64) -> f64 {
@@ -282,4 +294,42 @@ fn fast_bytes(seconds: &[f64], fast: f64, slow: f64) -> f64 {
     let around = fall.saturating_sub(1)..seconds.len().min(fall + 1);
     let before: f64 = seconds[..around.start].iter().sum();
     before + seconds[around].iter().map(|bytes| share_of(fast, *bytes, slow) * fast).sum::<f64>()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What heat makes of a burst later is no rate beyond the buffer.
+    #[test]
+    fn a_burst_that_became_too_warm_gives_back_what_came_before_that() {
+        let fast_megabytes_per_second = 6000.0;
+        let buffer = FastPart {
+            bytes: Bytes(6_800_000_000),
+            fast_megabytes_per_second,
+            slow_megabytes_per_second: 2700.0,
+        };
+        let told = |warm_from: usize| {
+            let second = |index: usize| {
+                let megabytes = match index {
+                    0 => 3000,
+                    _ if index < warm_from => 2700,
+                    _ => 1500,
+                };
+                let throttled_ns = Some(if index < warm_from { 0 } else { 600_000_000 });
+                Sample { written_bytes: megabytes * 1_000_000, throttled_ns, ..Sample::default() }
+            };
+            let samples: Vec<Sample> = (0..180).map(second).collect();
+            let samples: Vec<&Sample> = samples.iter().collect();
+            burst_of(Nanos::from_secs(30), &samples, None, Some(buffer))
+        };
+        let (never, later) = (told(180), told(46));
+        assert_eq!(later.back, never.back);
+        assert_eq!(later.back, Bytes(545_454_545));
+        assert_eq!(
+            (never.end_megabytes_per_second, later.end_megabytes_per_second),
+            (2700.0, 1500.0)
+        );
+        assert!(told(2).back > never.back, "too few seconds before it");
+    }
 }

@@ -262,13 +262,13 @@ pub const FIGURES: &[Row] = &[
     Row::more("clean", "Clean", Unit::MegabytesPerSecond, |o| Some(o.clean))
         .means("before any random write"),
     Row::more("dirty", "After torture", Unit::MegabytesPerSecond, |o| o.dirty)
-        .means("right after the first random writes: what TRIM begins from"),
+        .means("right after the first random writes"),
     Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
         .means("after random writes and TRIM of all that was written"),
     Row::more("dirty again", "After the later torture", Unit::MegabytesPerSecond, |o| {
         o.dirty_again
     })
-    .means("right after the later random writes: what a pass and idle time begin from"),
+    .means("right after the later random writes, before a pass and idle time"),
     Row::more(
         "after a sequential pass",
         "After a sequential pass",

@@ -15,8 +15,7 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     let free_blocks = (
         "free-blocks",
         "Free blocks",
-        "Blocks erased and ready to be written, in the unit that the drive allocates. A cliff, if \
-         there is one, comes as they run short. Logarithmic.",
+        "Blocks erased and ready to be written, in the unit that the drive allocates. Logarithmic.",
     );
     let amplification = view(series, amplification, |one, id, title| {
         let axis = Axis::ratio("NAND writes per host write", ranges.amplification);

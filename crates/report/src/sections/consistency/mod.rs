@@ -199,14 +199,18 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
         }
         if figure.name == CLIFF {
             for (words, one) in row.values.iter_mut().zip(series) {
-                let told = one.outcome.map(|outcome| (outcome.cliff_s, outcome.may_have_fallen()));
-                match told {
-                    Some((Some(_), _)) => words.text.insert_str(0, "after "),
-                    Some((None, may_have_fallen)) => {
+                match one.outcome {
+                    Some(outcome) if outcome.came_back() => {
+                        words.text.insert_str(0, "none that lasts: below half from ");
+                    }
+                    Some(outcome) if outcome.cliff_s.is_some() => {
+                        words.text.insert_str(0, "after ");
+                    }
+                    Some(outcome) => {
                         // At least it was not met as long as it was looked for.
                         let is_short =
                             one.state == WindowState::TooShort && !one.had_time_for_a_cliff();
-                        let is_open = is_short || may_have_fallen;
+                        let is_open = is_short || outcome.may_have_fallen();
                         let known = if is_open { "not known" } else { "none" };
                         known.clone_into(&mut words.text);
                         words.number = Some(one.seconds().count() as f64);

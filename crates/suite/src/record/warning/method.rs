@@ -95,7 +95,7 @@ pub enum MethodWarning {
     /// It fell within the seconds that are called fresh.
     #[error(
         "Its random writes fell within the first seconds, whose median is called fresh, {}: the first second had \
-         {}. What it does erased is more than is called fresh here, and whether this was the write cliff is not known.",
+         {}, and whether this was the write cliff is not known.",
         in_words(fresh.round_ties_even(), "IOPS"),
         in_words(first.round_ties_even(), "IOPS")
     )]
@@ -180,8 +180,8 @@ pub enum MethodWarning {
     },
     /// I/Os came faster than the drive does them.
     #[error(
-        "{phase}: {} I/Os came a second and {} were done, so that response times grew for as long as they came. \
-         They tell how long that was, and nothing of the drive.",
+        "{phase}: {} I/Os came a second and {} were done. Response times there have in them how far the drive had \
+         fallen behind, which depends on for how long I/Os came.",
         thousands(*asked),
         thousands(*done)
     )]
@@ -230,7 +230,7 @@ pub enum MethodWarning {
     /// What was to be measured at one rate had several.
     #[error(
         "The rate changed while it was measured, {}: from {first} at first to {last} in the end. \
-         Figures there are means of both, and no speed of the drive.",
+         Figures there are means of all of it, and no speed of the drive.",
         in_parts(*parts, most, others)
     )]
     Changed {
@@ -378,8 +378,8 @@ pub enum MethodWarning {
     },
     /// A figure depends on what was measured before.
     #[error(
-        "In ascending order {what} gives {first}, in another {again}: what the writes before left of the \
-         buffer and of the spare area decides more than how many are in flight."
+        "In ascending order {what} gives {first}, in another {again}: what this comes to depends on \
+         more than how many are in flight."
     )]
     OfOrder {
         /// What gives another figure; of several that which differs most.

@@ -24,6 +24,8 @@ pub struct Verdict {
     pub steady: Option<Answer>,
     /// In steady state beside a writer of pages: at full speed, unless a limit that is kept there is not beside fewer.
     pub beside: Option<Answer>,
+    /// How many percent of its full speed that writer has.
+    pub beside_percent: u32,
 }
 
 /// A figure, and whether it is good enough, where there is a limit.
@@ -35,19 +37,21 @@ pub struct Answer {
     pub unit: Unit,
     /// Whether the limit is kept.
     pub holds: Option<bool>,
-    /// What it is, where there were too few commits for the percentile that is asked for.
+    /// What it is, where it is no percentile.
     pub instead: Option<Instead>,
     /// Whether something was wrong while it was measured.
     pub in_doubt: bool,
 }
 
-/// What says of few commits whether a limit is kept.
+/// What says whether a limit is kept that no percentile says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Instead {
-    /// The percentile is no longer than that.
+    /// The longest of few: the percentile is no longer than that.
     Longest,
-    /// The percentile is no shorter than that.
+    /// The median of few: the percentile is no shorter than that.
     Median,
+    /// The longest of so many, where none is to be longer.
+    LongestOf(u64),
 }
 
 impl Answer {
@@ -80,7 +84,8 @@ const ASKED: [Asked; 7] = [
         p99(took, ETCD_P99_NS)
     }),
     ("etcd", "no sync longer than a heartbeat, 100 ms", 4, Layout::Preallocated, |took| {
-        Some(limited(took.latency.max_ns, ETCD_HEARTBEAT_NS))
+        let longest = limited(took.latency.max_ns, ETCD_HEARTBEAT_NS);
+        Some(Answer { instead: Some(Instead::LongestOf(took.count)), ..longest })
     }),
     ("PostgreSQL, one client", "commits a second", 8, Layout::Overwritten, |took| {
         rate(took.per_second)
@@ -177,9 +182,10 @@ impl Outcome {
                 Some((_, answer)) if answer.holds == Some(true) => beside.iter().find(fails),
                 _ => None,
             }
-            .or(at_full_speed)
-            .map(|(_, answer)| *answer);
-            Verdict { who, asks, as_it_is, fresh, steady, beside }
+            .or(at_full_speed);
+            let (beside_percent, beside) =
+                beside.map_or((100, None), |(percent, answer)| (*percent, Some(*answer)));
+            Verdict { who, asks, as_it_is, fresh, steady, beside, beside_percent }
         };
         let all = ASKED.iter().map(verdict);
         let is_told =

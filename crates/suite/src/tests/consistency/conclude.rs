@@ -73,7 +73,9 @@ pub(crate) fn conclude_phases(
     let is_long = window.len() >= WINDOW_MIN;
     // A disk has no spare area to run out of.
     let has_not_fallen = cliff.is_none() && warm_fall.is_none() && !drive.rotational;
-    let fell_from = fell_from(&iops, fresh_iops).filter(|_| has_not_fallen);
+    // A fall after which nothing is erased any more in what is called fresh, whatever comes later.
+    let fell_from =
+        fell_from(&iops, fresh_iops).filter(|_| warm_fall.is_none() && !drive.rotational);
     warnings.extend(cliff.and_then(|cliff| at_once(&iops, cliff, fresh_iops)));
     if let Some(first) = fell_from {
         warnings.push(Warning::Method(MethodWarning::FreshFell { first, fresh: fresh_iops }));

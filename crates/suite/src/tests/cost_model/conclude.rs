@@ -117,15 +117,19 @@ impl Asked<'_> {
     }
 
     fn limits(&self, rungs: &[Rung], rates: (f64, f64)) -> Option<Limits> {
-        let highest = rungs.iter().take_while(|rung| rung.kept).last()?;
-        let limit = |of: OfOperation| {
-            Some(Nanos((of.at_percentile_ns? as f64 * Limits::MARGIN).round() as u64))
+        let kept = || rungs.iter().take_while(|rung| rung.kept);
+        let highest = kept().last()?;
+        // A smaller share may wait for longer, as where what is copied is copied at once.
+        let limit = |of: fn(&Rung) -> OfOperation| {
+            of(highest).at_percentile_ns?;
+            let longest = kept().filter_map(|rung| of(rung).at_percentile_ns).max()?;
+            Some(Nanos((longest as f64 * Limits::MARGIN).round() as u64))
         };
         Some(Limits {
             percent: highest.percent,
             percentile: self.percentile,
-            read: limit(highest.reads)?,
-            write: limit(highest.writes)?,
+            read: limit(|rung| rung.reads)?,
+            write: limit(|rung| rung.writes)?,
             check: self.rung(CHECK, highest.percent, rates).map(Box::new),
         })
     }

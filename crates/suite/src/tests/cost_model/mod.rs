@@ -149,7 +149,8 @@ impl Test for Plan {
     const QUESTION: &'static str = "which rates and response times may a scheduler count on?";
     const REVIEWS: InReviews = InReviews::OnRequest;
     const CHOICES: &'static [Choice] = &[Choice::Duration];
-    const METHOD_VERSION: u32 = 2;
+    /// 3: response times are the longest of all shares that are kept.
+    const METHOD_VERSION: u32 = 3;
     /// Some drives keep no share, and no promise.
     const NOT_ALWAYS: &'static [&'static str] = &["model kept", "promise", "at what is kept"];
 

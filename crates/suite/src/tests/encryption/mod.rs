@@ -196,6 +196,12 @@ impl Test for Plan {
         self.as_asked() == other.as_asked()
     }
 
+    fn is_one_rate(&self, series: &str) -> bool {
+        let parts =
+            [Part::SequentialWrite, Part::RandomWrite, Part::SequentialRead, Part::RandomRead];
+        Setting::ALL.iter().any(|setting| parts.iter().any(|part| series == part.phase(*setting)))
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
         run(self, session)
     }
