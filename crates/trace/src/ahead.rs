@@ -33,7 +33,7 @@ pub fn read_ahead<T>(
 
 /// Until the end, or until nobody takes any more.
 fn read(
-    ios: &mut impl Iterator<Item = Result<TraceIo, ReadError>>,
+    ios: &mut dyn Iterator<Item = Result<TraceIo, ReadError>>,
     full: &SyncSender<Chunk>,
     emptied: &Receiver<Vec<TraceIo>>,
 ) {

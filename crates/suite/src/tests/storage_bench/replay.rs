@@ -1,6 +1,6 @@
 //! Does traces again.
 
-use writecliff_device::{Bytes, DeviceKind, Nanos, Operation};
+use writecliff_device::{Bytes, DeviceKind, Nanos};
 use writecliff_measure::{Replay, ReplayIo};
 use writecliff_trace::name::title;
 use writecliff_trace::{Map, Summary, TraceIo, read_ahead};
@@ -57,33 +57,23 @@ pub(crate) fn replay(
     let (timing, extent) = (plan.timing(), extent(plan, &trace.summary));
     let names: Vec<String> = timing.series().iter().map(|s| series_name(called, *s)).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    let most = plan.operations.unwrap_or(u64::MAX) as usize;
+    let most = plan.operations.unwrap_or(u64::MAX);
     let takes_trims = session.drive().trim;
-    let (mut unreadable, mut left_out) = (None, 0);
-    read_ahead(&mut ios, |ios| {
-        let readable = ios.map_while(|io| io.map_err(|error| unreadable = Some(error)).ok());
-        let ios = readable.take(most).filter(|io| {
-            let is_taken = takes_trims || io.operation != Operation::Trim;
-            left_out += u64::from(!is_taken);
-            is_taken
-        });
-        let ios = ios.map(|io| again(&mapping.place(io))).filter(is_possible);
-        session.record_as(called, &names, Replay::new(ios, timing), None, extent)
+    let (count, unreadable) = read_ahead(&mut ios, |ios| {
+        let mut ios = ios.onto(mapping, most, takes_trims);
+        let replay = Replay::new(ios.by_ref().map(again), timing);
+        session.record_as(called, &names, replay, None, extent)?;
+        Ok::<_, RunError>(ios.end())
     })?;
-    if left_out > 0 {
-        session.warn(TraceWarning::TrimsLeftOut { trace: name.to_owned(), count: left_out });
+    if count > 0 {
+        session.warn(TraceWarning::TrimsLeftOut { trace: name.to_owned(), count });
     }
     Ok(unreadable.map_or(Ok(()), Err)?)
 }
 
-fn again(io: &TraceIo) -> ReplayIo {
-    let TraceIo { issued, completed, queue_depth, .. } = *io;
+fn again(io: TraceIo) -> ReplayIo {
+    let TraceIo { issued, completed, queue_depth, .. } = io;
     ReplayIo { io: io.io(), issued, completed, queue_depth }
-}
-
-/// An empty range is nothing that a drive could do.
-fn is_possible(io: &ReplayIo) -> bool {
-    io.io.length > Bytes::ZERO || io.io.operation == Operation::Flush
 }
 
 fn extent(plan: &Plan, summary: &Summary) -> Extent {
