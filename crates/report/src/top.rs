@@ -444,8 +444,8 @@ const RANKED_BY: &[By] = &[
                 Outcome::Trim(outcome) => outcome.restored(),
                 _ => None,
             })?;
-            let percent = (restored * 100.0).round();
-            Some(Cell::new(number::thousands(percent), Some(percent)))
+            let text = number::percent(restored).trim_end_matches(" %").to_owned();
+            Some(Cell::new(text, Some(restored * 100.0)))
         },
     },
     By {

@@ -426,6 +426,10 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     if main.state != WindowState::Settled || share(least) > share(main) - LESS_EVEN {
         return None;
     }
+    // It may be for another reason.
+    if main.in_doubt.steady || least.in_doubt.steady {
+        return None;
+    }
     let without = match main.spare_percent {
         0.0 => "without".to_owned(),
         spare => format!("with {spare} %"),
@@ -469,6 +473,9 @@ mod tests {
             less_even(&main, &more).map(|sentence| sentence.text)
         };
         assert_eq!(more(false), None);
+        let mut in_doubt = writes(2, &worse, 40.0);
+        in_doubt.in_doubt.steady = true;
+        assert!(less_even(&main, &[in_doubt]).is_none(), "it may be for another reason");
         assert_eq!(
             more(true).unwrap(),
             "With 40 % unused it is less steady: the worst steady second is 57 % of the mean, and 85 % without."

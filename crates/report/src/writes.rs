@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome, WorstSecond};
-use writecliff_suite::{LatencyFigures, Plan, Shape, Warning, WindowState};
+use writecliff_suite::{Band, LatencyFigures, Plan, Shape, Warning, WindowState};
 
 use crate::number;
 use crate::run::{InDoubt, Run};
@@ -177,7 +177,7 @@ impl<'a> Writes<'a> {
         };
         let slow = [("hundred", latency.p99_ns), ("thousand", latency.p999_ns)];
         if let Some((of, nanos)) = slow.into_iter().find_map(noticed) {
-            words += &format!(", but one write in a {of} takes over {}", number::latency(nanos));
+            words += &format!(", but one write in a {of} takes {} or more", number::latency(nanos));
         }
         words
     }
@@ -192,11 +192,19 @@ fn in_words(shape: Shape) -> String {
         Shape::Swings => "up and down".to_owned(),
         Shape::Declines => "falling all the while".to_owned(),
         Shape::Rises => "rising all the while".to_owned(),
-        Shape::Bands { low, high } => format!(
-            "in two bands, about {} and {} IOPS",
-            number::thousands(low),
-            number::thousands(high)
-        ),
+        Shape::Bands { low, high } => format!("in two bands, {} and {}", band(low), band(high)),
+    }
+}
+
+/// A band whose middle half is wider than this is told by both ends of that.
+const WIDE: f64 = 1.1;
+
+/// `about 3,000 IOPS`, `half of it from 9,012 to 27,330 IOPS`.
+fn band(band: Band) -> String {
+    let (from, to) = band.quartiles;
+    match to > from * WIDE {
+        true => format!("half of it from {} to {}", number::count(from), number::iops(to)),
+        false => format!("about {}", number::iops(band.median)),
     }
 }
 
@@ -328,7 +336,7 @@ pub(crate) mod tests {
         let rare = words(&level, 6_000_000, 250_000_000, WindowState::Settled);
         assert_eq!(
             rare,
-            "very steady, on a flat line, but one write in a thousand takes over 250 ms"
+            "very steady, on a flat line, but one write in a thousand takes 250 ms or more"
         );
         let mut falling = level;
         falling[3] = 3_000.0;
@@ -336,7 +344,16 @@ pub(crate) mod tests {
         assert_eq!(said, "uneven, in a narrow band");
         let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
         let said = words(&two, 6_000_000, 7_000_000, WindowState::Settled);
-        assert_eq!(said, "in two bands, about 3,000 and 4,000 IOPS");
+        assert_eq!(said, "in two bands, about 3,000 IOPS and about 4,000 IOPS");
+        let wide = |n: usize| {
+            if n.is_multiple_of(4) { (1_000 + 25 * (7 * n % 1200)) as f64 } else { 30.0 }
+        };
+        let two: Vec<f64> = (0..1200).map(wide).collect();
+        let said = words(&two, 6_000_000, 7_000_000, WindowState::Settled);
+        assert!(
+            said.ends_with(", about 30.0 IOPS and half of it from 8,500 to 23,500 IOPS"),
+            "{said}"
+        );
         for (state, said) in
             [(WindowState::TooShort, "too short"), (WindowState::Settling, "still settling")]
         {

@@ -25,10 +25,10 @@ mod tests;
 
 pub use judge::cross_run::doubts_across;
 pub use judge::figures::WithFigures;
-pub use judge::shape::Shape;
+pub use judge::shape::{Band, Shape};
 pub use judge::{check, gate};
 pub use list::{Outcome, Plan, RunRecord, TESTS, TestEntry};
-pub use method::estimate::{Demands, Estimate, Rates, is_hard_disk};
+pub use method::estimate::{Demands, Estimate, Rates, is_hard_disk, scale};
 pub use method::fast_part::FastPart;
 pub use method::levels::Level;
 pub use method::limits::PlanError;

@@ -1,6 +1,7 @@
 //! What the drives are, as far as anybody told: data sheet, board and price.
 
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Specification};
+use writecliff_suite::scale;
 
 use crate::number;
 use crate::number::NONE;
@@ -17,8 +18,10 @@ const FACTS: &[Fact] = &[
     ("First sold", |drive| drive.specification.released.clone()),
     ("Controller and link", |drive| drive.specification.controller.clone()),
     ("DRAM", |drive| drive.specification.dram.map(binary)),
-    ("NAND", |drive| drive.specification.nand.clone()),
-    ("NAND configuration", |drive| drive.specification.nand_configuration.clone()),
+    ("NAND", |drive| of_the_whole(drive, drive.specification.nand.as_ref())),
+    ("NAND configuration", |drive| {
+        of_the_whole(drive, drive.specification.nand_configuration.as_ref())
+    }),
     ("NAND on the board", nand_on_the_board),
     ("Spare area", spare_area),
     ("Own encryption", |drive| drive.specification.own_encryption.clone()),
@@ -53,6 +56,12 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
     let columns = Table::columns_of(subjects, 0..subjects.all.len());
     let rows: Vec<Row> = FACTS.iter().filter(is_known).map(row).collect();
     (!rows.is_empty()).then(|| Table::new("Specification", text, columns, rows))
+}
+
+/// Dies are the whole drive's, and a scale model's smaller.
+fn of_the_whole(drive: &DeviceInfo, fact: Option<&String>) -> Option<String> {
+    let of = if scale(drive).is_some() { " (of the whole drive)" } else { "" };
+    Some(format!("{}{of}", fact?))
 }
 
 /// Left out where the configuration says it as well.

@@ -130,7 +130,7 @@ fn a_run_that_was_broken_off_in_its_fill_tells_how_fast_that_was_and_draws_nothi
     run(&plan, &mut ssd, &path, RunOptions::default(), &mut stop_soon).unwrap();
     let runs = [Subject::open(&path).unwrap()];
     let page = page(&runs, &dir.path().join("page"));
-    assert!(page.contains("of its fill, in ") && page.contains(" MB/s on average"));
+    assert!(page.contains("of its fill were recorded, in ") && page.contains(" MB/s on average"));
     assert!(!page.contains("consistency-whole"), "there is nothing to draw");
 }
 

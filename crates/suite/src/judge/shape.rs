@@ -11,10 +11,10 @@ pub enum Shape {
     Cloud,
     /// Two bands, between which there is next to nothing.
     Bands {
-        /// The median of the lower one.
-        low: f64,
-        /// That of the upper one.
-        high: f64,
+        /// The lower one.
+        low: Band,
+        /// The upper one.
+        high: Band,
     },
     /// An oscillation: up and down over several seconds each.
     Swings,
@@ -22,6 +22,23 @@ pub enum Shape {
     Declines,
     /// More and more.
     Rises,
+}
+
+/// One of two bands, which may be a wide one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Band {
+    /// Half of its seconds are at this or above.
+    pub median: f64,
+    /// Between these is the middle half of its seconds.
+    pub quartiles: (f64, f64),
+}
+
+impl Band {
+    /// Of the logarithms of its values, in order.
+    fn of(sorted: &[f64]) -> Self {
+        let at = |quarters: usize| sorted[quarters * sorted.len() / 4].exp();
+        Self { median: at(2), quartiles: (at(1), at(3)) }
+    }
 }
 
 /// Fewer seconds have a shape by chance.
@@ -137,7 +154,7 @@ const BAND_CHANGES_MIN: usize = 6;
 /// The medians of two bands, if the values of successive seconds fall into two, on a logarithmic scale: cut
 /// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
 /// one to the other again and again.
-fn bands(values: &[f64]) -> Option<(f64, f64)> {
+fn bands(values: &[f64]) -> Option<(Band, Band)> {
     // A second without any I/O is as good as one with a single one.
     let mut sorted: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
     sorted.sort_by(f64::total_cmp);
@@ -166,8 +183,8 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let edge = f64::midpoint(low, high).exp();
     let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
     // A few seconds on the way from one to the other belong to a part, and move its mean.
-    let median = |part: &[f64]| part[part.len() / 2].exp();
-    let (low, high) = (median(lower), median(upper));
+    let parts = (Band::of(lower), Band::of(upper));
+    let (low, high) = (parts.0.median, parts.1.median);
     let differ = high >= low * (1.0 + BANDS_DIFFER);
     // In either half of the time there are both: what swings once, if with scatter, is no band.
     let (first, last) = values.split_at(values.len() / 2);
@@ -182,7 +199,7 @@ fn bands(values: &[f64]) -> Option<(f64, f64)> {
     let between = values.iter().filter(is_between).count() as f64;
     let is_empty = between <= values.len() as f64 * BETWEEN_SHARE;
     let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
-    is_so.then_some((low, high))
+    is_so.then_some(parts)
 }
 
 #[cfg(test)]
@@ -242,7 +259,7 @@ mod tests {
     #[test]
     fn two_bands_are_told_from_a_spread() {
         let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
-        let found = bands(&two).map(|(low, high)| (low.round(), high.round()));
+        let found = bands(&two).map(|(low, high)| (low.median.round(), high.median.round()));
         assert_eq!(found, Some((3_000.0, 4_000.0)));
         let spread: Vec<f64> = (0..200).map(|n| 3_000.0 + 10.0 * f64::from(n)).collect();
         assert_eq!(bands(&spread), None);

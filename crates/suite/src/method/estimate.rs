@@ -40,7 +40,7 @@ pub struct Rates {
 }
 
 /// Of which part of a drive it, or every member of it, is a model: `sim:NAME@1/16`.
-pub(crate) fn scale(drive: &DeviceInfo) -> Option<u32> {
+pub fn scale(drive: &DeviceInfo) -> Option<u32> {
     let (_, parts) = drive.address.rsplit_once("@1/")?;
     let parts = parts.split_once(',').map_or(parts, |(parts, _)| parts);
     (drive.kind == DeviceKind::Simulated).then(|| parts.parse().ok()).flatten()

@@ -460,7 +460,7 @@ impl Display for Filled {
         let Self { written, lasted } = self;
         write!(
             f,
-            "after {written} of its fill, in {lasted}, which is {} MB/s on average",
+            "after {written} of its fill were recorded, in {lasted}, which is {} MB/s on average",
             thousands(rate)
         )
     }

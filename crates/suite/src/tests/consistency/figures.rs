@@ -49,7 +49,7 @@ pub const FIGURES: &[Row] = &[
     Row::more(FLOOR_TO_MEAN, "Floor / mean", Percent, |o| Some(o.floor_to_mean * 100.0))
         .means("how much of the average the floor is; 100 % is perfectly steady"),
     Row::more("steady p1", "1st percentile", Iops, |o| o.steady_iops.p1)
-        .means("one second in a hundred is at or below this")
+        .means("one second in a hundred or more is at or below this")
         .unjudged(),
     Row::less("steady variation", "Variation", Percent, |o| Some(o.steady_iops.variation * 100.0))
         .means("standard deviation over mean of the seconds in the steady window")
