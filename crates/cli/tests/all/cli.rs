@@ -915,7 +915,7 @@ fn a_fleet_tells_its_tail_and_goes_on_after_an_interrupt() {
     let dir = tempfile::tempdir().unwrap();
     let (plan, out) = (dir.path().join("plan.toml"), dir.path().join("out"));
     let text = "groups = 3\nparity = 1\nduration = \"20s\"\nlimit = \"1ms\"\n[[drives]]\ndrive = \
-                \"sim:tiny\"\noverwrites = 1\n[load]\niops = 1000\n[[variants]]\nname = \"alone\"\n\
+                \"sim:tiny@1/2\"\noverwrites = 1\n[load]\niops = 1000\n[[variants]]\nname = \"alone\"\n\
                 [[variants]]\nname = \"hedged\"\nhedge = \"200us\"\n";
     std::fs::write(&plan, text).unwrap();
     let (plan, out) = (plan.to_str().unwrap(), out.to_str().unwrap());
@@ -923,6 +923,13 @@ fn a_fleet_tells_its_tail_and_goes_on_after_an_interrupt() {
     assert!(told.status.success(), "{}", text_of(&told));
     for word in ["late requests", "hedged reads", "drives.parquet", "index.html"] {
         assert!(stdout_of(&told).contains(word), "{word}: {}", stdout_of(&told));
+    }
+    // What is true of all is said once.
+    let page = std::path::Path::new(out).join("report/index.html");
+    let page = std::fs::read_to_string(page).unwrap();
+    for (face, of) in [(&page, "All variants: "), (&stdout_of(&told), "! all variants: ")] {
+        assert_eq!(face.matches("Its drives are scale models").count(), 1);
+        assert!(face.contains(&format!("{of}Its drives are scale models")), "{of}");
     }
     // As a kill leaves it.
     let rows = std::path::Path::new(out).join("groups.jsonl");
@@ -937,7 +944,7 @@ fn a_fleet_tells_its_tail_and_goes_on_after_an_interrupt() {
     assert_eq!(stdout_of(&again), stdout_of(&told));
     for (wrong, word) in [
         (text.replace("hedge =", "hegde ="), "hedge?"),
-        (text.replace("sim:tiny", "/dev/zero"), "sim:NAME"),
+        (text.replace("sim:tiny@1/2", "/dev/zero"), "sim:NAME"),
         (text.replace("iops = 1000", "trace = \"nowhere\""), "light-2011"),
     ] {
         std::fs::write(plan, wrong).unwrap();

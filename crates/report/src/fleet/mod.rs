@@ -123,10 +123,20 @@ pub struct FleetDrive {
 /// # Errors
 /// [`ReportError`]; an older page is kept then.
 pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, ReportError> {
+    let doubts = doubts(fleet);
+    // What is true of all is told once, of the first.
+    let told = |part: &FleetPart| {
+        let of_part = |(doubt, variants): &(&str, Vec<&str>)| match of_all(fleet, variants) {
+            true if part.name == variants[0] => Some(format!("All variants: {doubt}")),
+            false if variants.contains(&&*part.name) => Some((*doubt).to_owned()),
+            _ => None,
+        };
+        doubts.iter().filter_map(of_part).collect()
+    };
     let subject = |part: &FleetPart| SubjectPart {
         name: part.name.clone(),
         marked: true,
-        warnings: part.doubts.iter().map(|doubt| doubt.text.clone()).collect(),
+        warnings: told(part),
         findings: Vec::new(),
         runs: vec![RunPart { title: "The plan".to_owned(), details: part.plan.clone() }],
     };
@@ -151,15 +161,18 @@ pub fn fleet_summary(fleet: &FleetPage) -> String {
     let mut text = wrapped("", &fleet.headline);
     for (doubt, variants) in doubts(fleet) {
         let of = match &variants[..] {
-            all if all.len() > 1 && all.len() == fleet.variants.len() => {
-                "all variants: ".to_owned()
-            }
+            all if of_all(fleet, all) => "all variants: ".to_owned(),
             [""] => String::new(),
             some => format!("{}: ", some.join(", ")),
         };
         text += &wrapped("  ! ", &format!("{of}{doubt}"));
     }
     text + "\n" + &table_text(&tables::figures(fleet))
+}
+
+/// Whether these are all variants, of several.
+fn of_all(fleet: &FleetPage, variants: &[&str]) -> bool {
+    variants.len() > 1 && variants.len() == fleet.variants.len()
 }
 
 /// Each doubt once, with the names of the variants that it is about.
