@@ -192,7 +192,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
             late.push(row("reads then", |limits| limits.read.0));
             late.push(row("writes then", |limits| limits.write.0));
             format!(
-                "Response times are those of {percentile} %, and half as much again as was measured at what is kept."
+                "Response times are those of {percentile} %, and half as much again as the longest that was measured up to what is kept."
             )
         }
         None => {

@@ -89,7 +89,7 @@ pub struct Limits {
     pub percent: u32,
     /// So many percent of the I/Os take no longer than the following.
     pub percentile: f64,
-    /// Of reads: half as much again as was measured.
+    /// Of reads: half as much again as the longest that was measured of any share that is kept.
     pub read: Nanos,
     /// Of writes.
     pub write: Nanos,
