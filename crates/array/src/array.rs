@@ -534,6 +534,7 @@ impl Device for Array {
             wear_permille: most(|told| told.wear_permille),
             retired_blocks: sum(|told| told.retired_blocks),
             lost_pages: sum(|told| told.lost_pages),
+            lost_dies: told.iter().filter_map(|told| told.lost_dies).reduce(|all, one| all + one),
             rebuild: self.rebuild.as_ref().map(|rebuild| rebuild.progress(self.now)),
             ..Telemetry::default()
         }

@@ -480,6 +480,9 @@ pub struct Telemetry {
     pub retired_blocks: Option<u64>,
     /// Logical pages whose acknowledged data it has lost, in a power cut or with a die.
     pub lost_pages: Option<u64>,
+    /// Dies of a simulated drive that have stopped working, if any have.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_dies: Option<u64>,
     /// How far an array of simulated drives is with a member that is being rebuilt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rebuild: Option<Rebuilding>,

@@ -22,7 +22,8 @@ pub fn system_error(errno: i32) -> Option<SystemError> {
         ),
         5 => (
             "the drive or the way to it failed it (EIO)",
-            "check its cabling and health; the kernel's log (`dmesg`) has the drive's own words for it",
+            "check a real drive's cabling and health: the kernel's log (`dmesg`) has its own words for it; a simulated \
+             one fails so when its power goes, and an array when too many of its members are missing",
         ),
         6 | 19 | 108 => ("the device is offline", LOOK_IN_THE_LOG),
         11 | 12 | 16 => (
@@ -48,7 +49,8 @@ pub fn system_error(errno: i32) -> Option<SystemError> {
         ),
         61 => (
             "the drive cannot read or write these blocks (medium error)",
-            "look at its health (`writecliff drives`, `smartctl`): it may be failing",
+            "look at a real drive's health (`writecliff drives`, `smartctl`): it may be failing; a simulated one has lost \
+             them by the faults of its profile",
         ),
         67 => {
             ("the way to the drive failed (transport)", "check its cabling, its slot and its link")

@@ -6,6 +6,7 @@ use writecliff_suite::{Outcome, Plan, WindowState, doubts_across, is_hard_disk};
 use crate::run::Run;
 use crate::section::Sentence;
 use crate::sections::headline;
+use crate::sections::trim::course;
 use crate::subject::Subject;
 use crate::torture::tortures;
 use crate::writes::{AS_FRESH, Writes, writes};
@@ -20,8 +21,9 @@ const LESS_EVEN: f64 = 0.1;
 /// result.
 pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
     let mut sentences = main(subject);
-    if writes(subject).is_empty() {
-        sentences.extend(headlines(subject));
+    match writes(subject).is_empty() {
+        true => sentences.extend(headlines(subject)),
+        false => sentences.extend(ended_early(subject)),
     }
     sentences.extend(missing(subject));
     sentences
@@ -47,6 +49,17 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     })
 }
 
+/// Of the tests that the verdict is not made of those that did not come to their end.
+fn ended_early(subject: &Subject) -> impl Iterator<Item = Sentence> {
+    let runs = subject.runs.iter().filter(|run| !is_of_verdict(run));
+    runs.filter(|run| broken_off(run).is_some()).filter_map(|run| headline_of(run, false))
+}
+
+/// Whether the verdict says itself what came of it, and how far it came: of random writes and TRIM.
+fn is_of_verdict(run: &Run) -> bool {
+    !tortures(run).is_empty() || matches!(run.record.outcome, Some(Outcome::Trim(_)))
+}
+
 /// Where that was which a test wrote and the fast buffer can take whole. After a rest it may have left it.
 fn within_buffer(plan: &Plan) -> &'static str {
     match plan {
@@ -70,10 +83,7 @@ fn broken_off(run: &Run) -> Option<&Run> {
 /// Of what the fast buffer took whole it says so.
 fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
     let found = run.record.outcome.as_ref().and_then(|one| headline(one, &run.record.drive));
-    // Of random writes and TRIM the verdict says itself how far they came.
-    let is_of_verdict =
-        !tortures(run).is_empty() || matches!(run.record.outcome, Some(Outcome::Trim(_)));
-    let is_told = broken_off(run).is_some() && !is_of_verdict;
+    let is_told = broken_off(run).is_some() && !is_of_verdict(run);
     let mut text = found.or_else(|| is_told.then(String::new))?;
     if is_within_buffer {
         text = format!("{}: {text}", within_buffer(&run.record.plan));
@@ -163,8 +173,6 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
 const EVEN: f64 = 0.001;
 /// Seconds that deviate by less than this number of I/Os do so by being counted.
 const COUNTED: f64 = 1.0;
-/// Seconds that vary by more come in bursts.
-const BURSTS: f64 = 0.3;
 
 fn fresh(main: &Writes<'_>) -> Sentence {
     let iops = main.outcome.fresh_iops;
@@ -241,8 +249,8 @@ fn range(main: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[("consistency-range", "picture")])
 }
 
-/// How far a model's seconds vary, and that those of drives do so in other ways: no model here has a
-/// mechanism for them (docs/model.md, "Where the model fails"), but those that collect in bursts.
+/// How far a model's seconds vary, and that those of drives may do so in other ways (docs/model.md, "Where the
+/// model fails").
 fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
     let text = match variation {
@@ -257,33 +265,13 @@ fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
             "What its seconds vary by, {} of their mean, is mostly that course, which is the model's.",
             number::percent(variation)
         ),
-        _ if is_hard_disk(subject.drive()) => format!(
-            "Its seconds vary by {} of their mean, which is the model's; a real disk's may vary in other ways.",
-            number::percent(variation)
-        ),
-        _ if variation >= BURSTS || collects_unevenly(subject) => format!(
-            "That its seconds vary by {} of their mean comes of the model's collection; a real drive's need \
-             not vary so.",
-            number::percent(variation)
-        ),
         _ => format!(
-            "Its seconds vary by {} of their mean, which is the model's: it has no mechanism for the \
-             bursts and clusters of a real drive's.",
-            number::percent(variation)
+            "Its seconds vary by {} of their mean, which is the model's; a real {} may vary in other ways.",
+            number::percent(variation),
+            if is_hard_disk(subject.drive()) { "disk's" } else { "drive's" }
         ),
     };
     Sentence::new(text, &[])
-}
-
-/// Whether the model's copying alternates with the host's writes, or costs more for one victim than for the
-/// next, as its profile says.
-fn collects_unevenly(subject: &Subject) -> bool {
-    let profile = subject.drive().profile.as_ref();
-    let gc = |key: &str| profile.and_then(|profile| profile.values.get("gc")?.get(key)?.as_str());
-    let is_even = |pacing: &str| ["proportional", "smooth"].contains(&pacing);
-    let pacing = gc("pacing");
-    let copes = pacing == Some("smooth") || gc("victim") != Some("random");
-    pacing.is_some_and(|pacing| !is_even(pacing)) || !copes
 }
 
 /// What more spare area gives and what TRIM gives, as far as that is known.
@@ -336,6 +324,9 @@ fn gain_over(before: [f64; 2], after: f64) -> String {
     }
 }
 
+/// A median by so many times below the mean is told.
+const FAR_BELOW: f64 = 1.5;
+
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
@@ -358,8 +349,16 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
         0.0 => String::new(),
         spare => format!(" over leaving {spare} %"),
     };
+    // An average that most seconds are far below is no speed that one gets.
+    let median = other.outcome.steady_iops.median;
+    let (on_average, half) = match median * FAR_BELOW < mean {
+        true => {
+            (" on average", format!(", half of its seconds at {} or less", number::count(median)))
+        }
+        false => ("", String::new()),
+    };
     let text = format!(
-        "Leaving {} % of it unused {}{beside}: {} once full, {} in the worst steady second.",
+        "Leaving {} % of it unused {}{beside}{on_average}: {} once full{half}, {} in the worst steady second.",
         other.spare_percent,
         gain(times),
         number::iops(mean),
@@ -390,6 +389,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         _ => String::new(),
     };
     let rate = number::megabytes_per_second;
+    let told = |figure: &str, value: f64| {
+        rate(value) + &outcome.changed(figure).map_or_else(String::new, course)
+    };
     let share = outcome.restored().map_or_else(String::new, |share| {
         format!("; a whole pass after it is {} of one on the clean drive", number::percent(share))
     });
@@ -401,16 +403,16 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
             };
             format!(
                 "TRIM {what}: {} right before it ({} after a later torture), {} after{share}.",
-                rate(dirty),
-                rate(again),
-                rate(after),
+                told("dirty", dirty),
+                told("dirty again", again),
+                told("after TRIM", after),
             )
         }
         (Some(dirty), _, Some(after), Some(times)) => format!(
             "TRIM {} in {first}sequential writes: {} on the dirty drive, {} after{over_all}{share}.",
             gain(times),
-            rate(dirty),
-            rate(after),
+            told("dirty", dirty),
+            told("after TRIM", after),
         ),
         _ if outcome.after_idle.is_some() => "It takes no TRIM.".to_owned(),
         _ => "The test of TRIM did not come to its end.".to_owned(),
@@ -455,6 +457,48 @@ mod tests {
         assert_eq!(gain_over([70.9, 13.3], 337.0), "gives 4.8 to 25 times as much");
         assert_eq!(gain_over([13.3, 270.0], 337.0), "gives up to 25 times as much");
         assert_eq!(gain_over([300.0, 250.0], 337.0), "gains 35 %");
+    }
+
+    #[test]
+    fn rates_of_trim_that_were_two_are_told_as_two() {
+        let rate = |figure: &str| writecliff_suite::trim::ChangedRate {
+            figure: figure.to_owned(),
+            first: 300.0,
+            last: 146.0,
+        };
+        let outcome = writecliff_suite::trim::Outcome {
+            clean: 180.0,
+            dirty: Some(11.1),
+            after_trim: Some(180.0),
+            dirty_again: Some(11.1),
+            after_pass: None,
+            after_idle: None,
+            whole_clean: None,
+            whole_dirty: None,
+            whole_after_trim: None,
+            trim_took: None,
+            fast_part: None,
+            changed: vec![rate("after TRIM"), rate("after idle time")],
+        };
+        let said = trim(&outcome, &Plan::Trim(writecliff_suite::trim::Plan::default())).text;
+        let expected = "11.1 MB/s on the dirty drive, 180 MB/s (300 MB/s in its first third, 146 MB/s in its last) after.";
+        assert!(said.ends_with(expected), "{said}");
+    }
+
+    #[test]
+    fn a_gain_that_most_seconds_do_not_have_says_so() {
+        let bursts = [&[3_400.0; 80][..], &[80_000.0; 20]].concat();
+        let outcomes = [&vec![3_400.0; 100], &bursts, &vec![6_800.0; 100]]
+            .map(|seconds| outcome(seconds, 1_000, 2_000));
+        let [main, bursts, level] = [&outcomes[0], &outcomes[1], &outcomes[2]]
+            .map(|outcome| settled(outcome, &[3_400.0; 100]));
+        let said = spare_area(&main, &bursts).text;
+        assert!(
+            said.contains("times as much on average: ")
+                && said.contains(", half of its seconds at 3,400 or less, "),
+            "{said}"
+        );
+        assert!(!spare_area(&main, &level).text.contains("average"));
     }
 
     #[test]

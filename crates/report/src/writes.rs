@@ -22,6 +22,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) state: WindowState,
     /// What these seconds look like, if there are enough of them.
     pub(crate) shape: Option<Shape>,
+    /// How many of them stand apart from the others, of how many.
+    pub(crate) apart: (usize, usize),
     /// Between which means of a tenth of the time they wander, if most of what they vary by is that.
     pub(crate) course: Option<(f64, f64)>,
     /// Whether any spare area would have been used up.
@@ -90,6 +92,7 @@ impl<'a> Writes<'a> {
         let in_doubt = run.in_doubt_at(spare_percent);
         let whole = series().filter(|sample| sample.is_whole()).count();
         let (seconds, shape) = (whole as f64, Shape::of(&last));
+        let apart = (Shape::apart(&last), last.len());
         let course = Shape::course(&last);
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
@@ -101,6 +104,7 @@ impl<'a> Writes<'a> {
             seconds,
             state,
             shape,
+            apart,
             course,
             had_time_for_a_cliff,
             written_before_cliff,
@@ -171,6 +175,10 @@ impl<'a> Writes<'a> {
                 ),
                 None => in_words(shape),
             };
+            if let (few @ 1.., all) = self.apart {
+                let all = number::thousands(all as f64);
+                words += &format!(" but for {few} of {all} seconds");
+            }
         }
         let noticed = |(of, nanos): (&'static str, Option<u64>)| {
             Some((of, nanos.filter(|nanos| *nanos >= NOTICED_NS)?))
@@ -312,6 +320,7 @@ pub(crate) mod tests {
             written_before_cliff: None,
             in_doubt: InDoubt::default(),
             shape: Shape::of(seconds),
+            apart: (Shape::apart(seconds), seconds.len()),
             course: Shape::course(seconds),
             outcome: Cow::Borrowed(outcome),
         }
@@ -341,7 +350,7 @@ pub(crate) mod tests {
         let mut falling = level;
         falling[3] = 3_000.0;
         let said = words(&falling, 6_000_000, 7_000_000, WindowState::Settled);
-        assert_eq!(said, "uneven, in a narrow band");
+        assert_eq!(said, "uneven, on a flat line but for 1 of 100 seconds");
         let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
         let said = words(&two, 6_000_000, 7_000_000, WindowState::Settled);
         assert_eq!(said, "in two bands, about 3,000 IOPS and about 4,000 IOPS");

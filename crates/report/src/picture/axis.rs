@@ -58,7 +58,8 @@ impl Axis {
     /// From zero to a round number not below `highest`, with room for what lies on it. Shares end at
     /// 100 %.
     pub(crate) fn linear(title: &str, highest: f64) -> Self {
-        let highest = highest.max(1e-9);
+        // Of zeros alone any will do, and one has ticks that differ.
+        let highest = if highest > 0.0 { highest } else { 1.0 };
         let step = step_above(highest / 6.0);
         let mut steps = (highest / step - 1e-9).ceil();
         let is_share = title.contains('%') && highest <= 100.0;
@@ -282,6 +283,8 @@ mod tests {
         let expected = [1.0, 1.2, 40_000.0, 50_000.0, 50_000.0, 120_000.0, 0.04, 6.0];
         let tops = highest.map(|highest| Axis::linear("IOPS", highest).to);
         assert!(tops.iter().zip(expected).all(|(top, end)| (top - end).abs() < 1e-9), "{tops:?}");
+        let zeros = Axis::linear("late requests, %", 0.0).ticks;
+        assert!(zeros.iter().skip(1).all(|(_, tick)| tick != "0"), "{zeros:?}");
         assert_eq!([99.0, 100.0].map(|most| Axis::linear("reads, %", most).to), [100.0, 100.0]);
         assert_eq!([0.5, 500.0, 1500.0, 1e5, 1e6].map(short), ["0.5", "500", "1.5K", "100K", "1M"]);
         assert_eq!([100.0, 1e4, 1e7, 1e9].map(latency), ["100 ns", "10 µs", "10 ms", "1 s"]);

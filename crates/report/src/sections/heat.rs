@@ -43,7 +43,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let words = |load: &Load| {
         let name = name_of(load);
         let held = number::percent(load.held());
-        let beyond = if load.phase == WRITE { " beyond any fast buffer" } else { "" };
+        let beyond = if load.buffered_s > 0 { " beyond the fast buffer" } else { "" };
         let throttles = load.throttled.map(|throttled| {
             let after = number::seconds(f64::from(throttled.after_s));
             let ends = match throttled.megabytes_per_second {
@@ -157,12 +157,7 @@ fn over_temperature(
 type Said = (&'static str, Option<Good>, fn(&Load) -> Option<f64>, fn(f64) -> String);
 
 const SAID: [Said; 6] = [
-    (
-        "at first, beyond any fast buffer",
-        Some(Good::AtLeast),
-        |load| Some(load.first),
-        number::megabytes_per_second,
-    ),
+    ("at first", Some(Good::AtLeast), |load| Some(load.first), number::megabytes_per_second),
     ("in the end", Some(Good::AtLeast), |load| Some(load.last), number::megabytes_per_second),
     ("held", Some(Good::AtLeast), |load| Some(load.held()), number::percent),
     ("temperature at first", None, |load| load.begin_celsius, celsius),
@@ -205,8 +200,9 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
 }
 
 /// What the rates are means of.
-const OVER: &str = "At first and in the end are means of a minute, of a tenth of a load shorter than ten; held is the rate in the \
-     end, of a drive that throttles all from then on, as a share of that at first.";
+const OVER: &str = "At first (beyond the fast buffer, where writes left one) and in the end are means of a minute, of a tenth of \
+     a load shorter than ten; held is the rate in the end, of a drive that throttles all from then on, as a share of \
+     that at first.";
 
 /// What the rates are means of, and how throttling was seen, where it was.
 fn signs(answers: &[Answer<'_, Outcome>]) -> String {

@@ -30,7 +30,7 @@ mod storage_bench;
 mod stutter;
 mod suite;
 mod transfer_size;
-mod trim;
+pub(crate) mod trim;
 mod whole_drive;
 mod working_set;
 

@@ -63,7 +63,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
 /// What it draws in a phase once it has settled there, or on average.
 fn drawn(phase: &PowerPhase) -> String {
     match settled_after(phase) {
-        Some(0.0) => number::watts(phase.mean),
+        Some(0.0) => number::watts(phase.settled),
         Some(seconds) => {
             format!("{} from {} on", number::watts(phase.settled), number::seconds(seconds))
         }
@@ -164,7 +164,7 @@ mod tests {
             drawn(&PowerPhase { phase, mean, lowest, highest, settled, settled_after_s })
         };
         assert_eq!(said(Some(2)), "5.00 mW from 2 s on");
-        assert_eq!(said(Some(0)), "7.10 mW");
+        assert_eq!(said(Some(0)), "5.00 mW");
         assert_eq!(said(None), "7.10 mW on average");
     }
 }

@@ -44,10 +44,11 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
     };
     let said = subjects.all.iter().any(|s| s.drive().specification != Specification::default());
     let text = match said {
-        true => {
+        true if subjects.all.iter().any(|subject| spare_area(subject.drive()).is_some()) => {
             "As the profiles of the drives have it, which name their sources. Spare area: what the NAND \
              has beyond the capacity, as a share of the capacity."
         }
+        true => "As the profiles of the drives have it, which name their sources.",
         false => match subjects.is_comparison() {
             true => "Of what their makers say nothing but the capacity is known.",
             false => "Of what its maker says nothing but the capacity is known.",

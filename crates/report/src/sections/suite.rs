@@ -14,7 +14,7 @@ use crate::picture::{Axis, Picture, Points, latency, nth_style};
 use crate::section::{Cell, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
-/// A step's reads, writes or trims.
+/// A step's reads, writes, trims or flushes.
 type Part = (String, &'static str);
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
@@ -144,7 +144,10 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
     ];
     let rows = parts.iter().flat_map(|part| {
         RATES.map(|(what, value, words)| {
-            let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, part).map(value);
+            // Flushes move no bytes.
+            let of = |answer: &Answer<'_, Outcome>| {
+                find(answer.outcome, part).map(value).filter(|rate| *rate > 0.0)
+            };
             let title = format!("{}: {what}", name(part));
             number_row(&title, Good::AtLeast, answers.iter().map(of), words)
         })

@@ -1,16 +1,19 @@
 //! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
 
 use writecliff_device::DeviceInfo;
-use writecliff_measure::Sample;
+use writecliff_measure::{Sample, Totals};
 use writecliff_suite::Good;
-use writecliff_suite::trim::{AFTER_TRIM, CLEAN, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan};
+use writecliff_suite::trim::{
+    AFTER_TRIM, CLEAN, ChangedRate, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan, TORTURE,
+    TORTURE_AGAIN, TORTURE_LAST,
+};
 use writecliff_suite::{FigureOf, Unit};
 
 use super::scales::Along;
 use super::{Answer, answers, figure_row, number_row, per_drive, ranked_bars, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
-use crate::section::{Section, Table, View};
+use crate::section::{Row, Section, Table, View};
 use crate::subjects::Subjects;
 
 /// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
@@ -37,7 +40,14 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         views.push(ranking(subjects, &answers));
     }
     views.extend(speed_over_lba(subjects, &answers));
-    let method = "Sequential writes in 128 KiB, one at a time, before and after random writes.";
+    // A figure of a drive that wrote more in that time is of a dirtier one.
+    let method = match subjects.is_comparison() {
+        true => {
+            "Sequential writes in 128 KiB, one at a time, before and after random writes. Those last for a time: a \
+             faster drive takes more of them, and more of its data lie scattered then."
+        }
+        false => "Sequential writes in 128 KiB, one at a time, before and after random writes.",
+    };
     let tables = tables(subjects, &answers);
     Some(Section::new(Plan::NAME, "TRIM", method, views, tables))
 }
@@ -137,7 +147,13 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         };
         number_row(figure.label, figure.good, outcomes().map(of), number::percent)
     };
-    let figures = FIGURES.iter().filter(is_there).map(figure).collect();
+    let figures = FIGURES.iter().filter(is_there).map(|of| {
+        let mut row = figure(of);
+        for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
+            cell.text.extend(outcome.changed(of.name).map(course));
+        }
+        row
+    });
     // The clean ones are all of themselves.
     let is_clean =
         |figure: &&FigureOf<Outcome>| ["clean", "whole pass, clean"].contains(&figure.name);
@@ -146,7 +162,33 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     let of_clean = "First seconds of first seconds, whole passes of the whole clean pass; a drive that is \
                     clean writes its first seconds into its fast buffer, if it has one.";
     vec![
-        table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures),
+        table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures.collect()),
+        tortures(subjects, answers),
         table_of(subjects, answers, ("As a share of the clean rate", of_clean), shares),
     ]
+}
+
+/// ` (160 MB/s in its first third, 16.6 MB/s in its last)`.
+pub(crate) fn course(rate: &ChangedRate) -> String {
+    let [first, last] = [rate.first, rate.last].map(number::megabytes_per_second);
+    format!(" ({first} in its first third, {last} in its last)")
+}
+
+/// What the random writes before these rates came to, which leave a drive the dirtier the more there are.
+fn tortures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
+    const PHASES: [(&str, &str, &str); 3] = [
+        ("First", TORTURE, "before the dirty drive's first seconds"),
+        ("Later", TORTURE_AGAIN, "after TRIM, before the whole pass over the dirty drive"),
+        ("Last", TORTURE_LAST, "before the idle time"),
+    ];
+    let row = |(name, phase, meaning): &(&str, &str, &str)| {
+        let of = |answer: &Answer<'_, Outcome>| {
+            let totals = Totals::of(answer.run.recording.series(phase));
+            (totals.ios > 0).then(|| totals.iops().get())
+        };
+        let row = number_row(name, Good::AtLeast, answers.iter().map(of), number::iops);
+        Row { good: None, meaning: (*meaning).to_owned(), ..row }
+    };
+    let text = "On average over all of each.";
+    table_of(subjects, answers, ("Random writes between", text), PHASES.iter().map(row).collect())
 }

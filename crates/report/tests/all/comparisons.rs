@@ -228,7 +228,7 @@ fn one_load_is_said_only_of_tests_that_all_have_run() {
     assert!(apart.contains("No test was run on all of these drives"));
     let partly = page(&[of(&[&run, &other], "A"), of(&[&run], "B")], &dir.path().join("partly"));
     assert!(partly.contains(
-        "the same load in consistency; these came to no figures on some of them: transfer-size."
+        "the same load in consistency; these did not come to figures on all of them: transfer-size."
     ));
     // What did not come to its end, and what went on beyond it, are no whole load, and another one.
     let mut cut = run.clone();

@@ -94,6 +94,7 @@ fn a_run_that_was_broken_off_tells_which_seconds_its_figures_are_of() {
 #[test]
 fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
     let dir = tempfile::tempdir().unwrap();
+    let whole = tiny(&dir.path().join("whole"));
     for (test, told) in TESTS.iter().flat_map(|test| [2, 9, 40].map(|told| (test, told))) {
         let name = format!("{}-{told}", test.name);
         let run = broken_off(&(test.plan)().quick(), &dir.path().join(&name), told);
@@ -118,10 +119,11 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
         }
         let is_named = last.is_none_or(|last| named.contains(&&last.name));
         assert!(named.is_empty() || is_named, "{name}: {named:?} and not {last:?}");
+        let beside = Subject { runs: vec![whole.clone(), run.clone()], planned: None };
         let (subjects, out) = ([alone(run)], dir.path().join("page"));
         page(&subjects, &out);
         summary(&subjects);
-        let text = verdict_text(&subjects);
+        let [text, beside] = [verdict_text(&subjects), verdict_text(&[beside])];
         // Behind the doubts.
         let said = text.split_once("\n\n").map_or("", |(_, said)| said).replace("\n  ", " ");
         let says_what_was_done = ["consistency", "spare-area", "trim", "integrity", "mixed"];
@@ -131,6 +133,9 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
                     || said.contains("and no answer to all that it asks"),
                 "{name}: {said}"
             );
+            // Also beside random writes, which the verdict is made of.
+            let said = beside.replace("\n  ", " ");
+            assert!(said.contains(&format!("The test {} is not complete", test.name)), "{said}");
         }
     }
 }

@@ -34,8 +34,10 @@ pub(crate) const NOT_SUPPORTED: i32 = 95;
 /// I/Os that the host keeps for a drive whose own queue is shorter, as every kernel does: what tests
 /// ask for of any drive.
 const HOST_QUEUE: usize = 32;
-/// What a failed read says: an input/output error.
-const MEDIA_ERROR: i32 = 5;
+/// What a read of lost data says, as Linux has it of a medium error: `ENODATA`.
+const MEDIA_ERROR: i32 = 61;
+/// What I/Os say that the power goes from: `EIO`.
+const POWER_GONE: i32 = 5;
 /// What a write to a worn-out drive says: a read-only file system.
 const READ_ONLY: i32 = 30;
 
@@ -516,7 +518,7 @@ impl Ssd {
                 if let Some(ahead) = &mut self.read_ahead {
                     ahead.clear();
                 }
-                self.in_flight.fail_all(self.now, Status::Failed(MEDIA_ERROR), done);
+                self.in_flight.fail_all(self.now, Status::Failed(POWER_GONE), done);
                 let recovered = self.now + self.recovery_time();
                 (self.firmware, self.link) = (Fifo::default(), Bus::default());
                 (self.engine, self.rounds) = (Fifo::default(), Rounds::default());
@@ -731,6 +733,7 @@ impl Device for Ssd {
             wear_permille: books.wear_permille,
             retired_blocks: Some(u64::from(books.retired)),
             lost_pages: Some(books.lost_pages),
+            lost_dies: self.lost_die.map(|_| 1),
             ..Telemetry::default()
         }
     }

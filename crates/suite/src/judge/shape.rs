@@ -56,12 +56,19 @@ const TREND: f64 = 0.1;
 const SWINGS: f64 = 0.5;
 
 impl Shape {
-    /// Of successive seconds, in any unit; `None` if there are fewer than 60, or nothing was done in
-    /// them.
+    /// Of successive seconds, in any unit, but for those [`apart`](Self::apart); `None` if there are fewer than 60, or nothing
+    /// was done in them.
     pub fn of(seconds: &[f64]) -> Option<Self> {
+        let is_apart = is_apart(seconds);
+        let others: Vec<f64> =
+            seconds.iter().copied().filter(|second| !is_apart(*second)).collect();
+        Self::of_all(&others).filter(|_| seconds.len() >= SECONDS_MIN)
+    }
+
+    fn of_all(seconds: &[f64]) -> Option<Self> {
         let count = seconds.len() as f64;
         let mean = seconds.iter().sum::<f64>() / count;
-        if seconds.len() < SECONDS_MIN || mean <= 0.0 {
+        if seconds.is_empty() || mean <= 0.0 {
             return None;
         }
         let about_mean: Vec<f64> = seconds.iter().map(|second| second - mean).collect();
@@ -85,6 +92,12 @@ impl Shape {
             false if of_neighbours(&rest) >= SWINGS * left => Self::Swings,
             false => Self::Cloud,
         })
+    }
+
+    /// How many seconds stand apart from all others: no more than one in a hundred.
+    pub fn apart(seconds: &[f64]) -> usize {
+        let is_apart = is_apart(seconds);
+        seconds.iter().filter(|second| is_apart(**second)).count()
     }
 
     /// The lowest and the highest mean of successive tenths of the seconds, where most of what seconds vary by is
@@ -116,6 +129,24 @@ impl Shape {
             Self::Rises => "rises",
         }
     }
+}
+
+/// So few seconds may stand apart from all others ...
+const APART_SHARE: f64 = 0.01;
+/// ... so many times as far from the median as the farthest of these.
+const APART: f64 = 3.0;
+
+fn is_apart(seconds: &[f64]) -> impl Fn(f64) -> bool + use<> {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2).copied().unwrap_or_default();
+    let from_median = move |second: f64| (second - median).abs();
+    let mut distances: Vec<f64> = seconds.iter().map(|second| from_median(*second)).collect();
+    distances.sort_by(|a, b| b.total_cmp(a));
+    let few = (seconds.len() as f64 * APART_SHARE).ceil() as usize;
+    let farthest = distances.get(few).copied().unwrap_or(f64::INFINITY);
+    let least = (APART * farthest).max(BAND * median);
+    move |second| from_median(second) > least
 }
 
 /// Of values about zero.
@@ -230,6 +261,8 @@ mod tests {
             (made(|at| 6_000.0 - 2.0 * at as f64 + 200.0 * chance(at)), "declines"),
             (made(|at| 5_000.0 + 2.0 * at as f64), "rises"),
             (made(|at| if chance(at) < 0.4 { 3_000.0 } else { 4_000.0 }), "two bands"),
+            // A few far from all others are no spread, and no swings.
+            (made(|at| if (300..303).contains(&at) { 50_000.0 } else { 5_000.0 }), "line"),
             // A trend within a wide cloud is not what one sees.
             (made(|at| 5_000.0 + at as f64 + 5_000.0 * chance(at)), "cloud"),
         ];
@@ -238,6 +271,17 @@ mod tests {
         }
         assert_eq!(Shape::of(&[5_000.0; 59]), None);
         assert_eq!(Shape::of(&[0.0; 100]), None);
+    }
+
+    #[test]
+    fn what_stands_apart_is_few_and_far_from_all_others() {
+        let count = |few: usize, far: f64| {
+            Shape::apart(&made(|at| if at < few { far } else { 5_000.0 + 500.0 * chance(at) }))
+        };
+        assert_eq!([count(0, 0.0), count(1, 50.0), count(6, 50_000.0)], [0, 1, 6]);
+        assert_eq!(count(7, 50_000.0), 0, "more than one in a hundred");
+        assert_eq!(count(3, 5_800.0), 0, "not far from the others");
+        assert_eq!(Shape::apart(&[]), 0);
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::method::levels::FALL;
 
 /// Fewer seconds have no thirds to speak of.
-const SECONDS_MIN: usize = 6;
+const SECONDS_MIN: usize = 3;
 
 /// What the rates of successive seconds are on average in the first and in the last third, if these differ as
 /// two levels of a write do.

@@ -171,6 +171,9 @@ pub struct Load {
     /// Rate of its first minute, or its first tenth if that is shorter; of writes, of the first beyond the
     /// fast buffer.
     pub first: f64,
+    /// So many seconds of it went into the fast buffer; 0 of older runs, which did not keep it.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub buffered_s: u32,
     /// Rate of its last minute, or tenth.
     pub last: f64,
     /// At the end of its first second.
@@ -179,6 +182,10 @@ pub struct Load {
     pub highest_celsius: Option<f64>,
     /// The first second that counts as throttled.
     pub throttled: Option<Throttled>,
+}
+
+const fn is_none(seconds: &u32) -> bool {
+    *seconds == 0
 }
 
 /// When a drive began to slow down for its temperature.
@@ -311,6 +318,7 @@ fn load_of(name: &str, all: &[Second], buffered: usize, limit: Option<f64>) -> O
     Some(Load {
         phase: name.to_owned(),
         first,
+        buffered_s: buffered as u32,
         last,
         begin_celsius: all.first()?.celsius,
         highest_celsius: degrees.reduce(f64::max),
@@ -431,7 +439,7 @@ mod tests {
     fn the_end_of_a_fast_buffer_is_no_loss_to_warmth() {
         let seconds = minutes(|s| (if s < 8 { 1800.0 } else { 240.0 }, warming(s).min(60.0)));
         let load = load_of(WRITE, &seconds, 8, Some(77.0)).unwrap();
-        assert_eq!((load.first, load.last, load.held()), (240.0, 240.0, 1.0));
+        assert_eq!((load.first, load.last, load.held(), load.buffered_s), (240.0, 240.0, 1.0, 8));
     }
 
     #[test]

@@ -6,9 +6,10 @@
 
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Mechanism, Nanos, Operation};
-use writecliff_measure::{Queue, Recording, Totals};
+use writecliff_measure::{Queue, Recording, Sample, Totals};
 use writecliff_workload::{RandomUniform, Sequential};
 
+use crate::method::change::changed;
 use crate::method::estimate::{Demands, Estimate, lacks};
 use crate::method::fast_part::FastPart;
 use crate::method::limits::{PlanError, check_block, check_depths, check_duration, used};
@@ -32,13 +33,13 @@ pub const TRIM: &str = "trim";
 /// The pass over all LBAs after that.
 pub const AFTER_TRIM: &str = "after-trim";
 /// Random writes to make the drive dirty again.
-const TORTURE_AGAIN: &str = "torture-again";
+pub const TORTURE_AGAIN: &str = "torture-again";
 /// The pass over all LBAs of the dirty drive.
 pub const DIRTY_PASS: &str = "dirty-pass";
 /// Sequential writes after that pass.
 const AFTER_PASS: &str = "after-pass";
 /// Random writes to make the drive dirty for the last time.
-const TORTURE_LAST: &str = "torture-last";
+pub const TORTURE_LAST: &str = "torture-last";
 /// Time for the drive's own garbage collection.
 pub const IDLE: &str = "idle";
 /// Sequential writes after that time.
@@ -249,6 +250,20 @@ pub struct Outcome {
     pub trim_took: Option<Nanos>,
     /// What the clean drive took before its rate fell: an SLC buffer, if it has one.
     pub fast_part: Option<FastPart>,
+    /// Of the rates of first seconds those that were two.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub changed: Vec<ChangedRate>,
+}
+
+/// A rate that changed while it was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChangedRate {
+    /// The name of its figure.
+    pub figure: String,
+    /// The mean of its first third, in MB/s (10^6).
+    pub first: f64,
+    /// The mean of its last third.
+    pub last: f64,
 }
 
 /// The name of the figure that is the drive's fast buffer; not there if it showed none.
@@ -307,6 +322,11 @@ impl Outcome {
         Some(self.whole_after_trim? / self.whole_clean?).filter(|share| share.is_finite())
     }
 
+    /// How a rate of first seconds changed, if it did.
+    pub fn changed(&self, figure: &str) -> Option<&ChangedRate> {
+        self.changed.iter().find(|rate| rate.figure == figure)
+    }
+
     /// Whether the tortures left the drive alike, as far as its rate tells: what comes after one of them
     /// can be compared with what comes after another then.
     pub fn is_dirty_alike(&self) -> bool {
@@ -327,6 +347,16 @@ impl Outcome {
     }
 }
 
+/// The figures of first seconds, and the phases that begin with these.
+const FIRST_SECONDS: [(&str, &str); 6] = [
+    ("clean", CLEAN),
+    ("dirty", DIRTY),
+    ("after TRIM", AFTER_TRIM),
+    ("dirty again", DIRTY_PASS),
+    ("after a sequential pass", AFTER_PASS),
+    ("after idle time", AFTER_IDLE),
+];
+
 /// Passes that are shorter than this tell no rate.
 const BRIEF: Nanos = Nanos::from_secs(2);
 /// Rates of one state differ by less.
@@ -337,11 +367,20 @@ fn conclude(
     recording: &Recording,
     drive: &DeviceInfo,
 ) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |phase| {
-        let all = recording.series(phase);
-        let measured =
-            all.filter(|sample| Nanos::from_secs(sample.second.into()) < plan.measurement);
-        Rate::of(&Totals::of(measured)).map(|rate| rate.megabytes_per_second)
+    let measured = |phase| -> Vec<&Sample> {
+        let end = plan.measurement;
+        recording
+            .series(phase)
+            .filter(|sample| Nanos::from_secs(sample.second.into()) < end)
+            .collect()
+    };
+    let rate = |phase| Rate::of(&Totals::of(measured(phase))).map(|rate| rate.megabytes_per_second);
+    let changed = |(figure, phase): (&str, &'static str)| {
+        let measured = measured(phase);
+        let seconds = measured.iter().filter(|sample| sample.is_whole());
+        let rates: Vec<f64> = seconds.map(|sample| sample.megabytes_per_second()).collect();
+        let (first, last) = changed(&rates)?;
+        Some(ChangedRate { figure: figure.to_owned(), first, last })
     };
     let Some(clean) = rate(CLEAN) else {
         return (
@@ -373,11 +412,14 @@ fn conclude(
         trim_took: Some(Totals::of(recording.series(TRIM)).span)
             .filter(|took| *took > Nanos::ZERO && !lacks(drive, Mechanism::TrimTime)),
         fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
+        changed: FIRST_SECONDS.into_iter().filter_map(changed).collect(),
     };
     let mut warnings = Vec::new();
-    let lasted = Totals::of(recording.series(CLEAN)).span;
-    if lasted < BRIEF && outcome.whole_clean.is_some() {
-        let part = "A whole pass over the clean drive".to_owned();
+    // What writes all in less than that has no first seconds that are longer.
+    let passes = FIRST_SECONDS.map(|(_, phase)| Totals::of(recording.series(phase)));
+    let passes = passes.into_iter().filter(|pass| pass.written >= used);
+    if let Some(lasted) = passes.map(|pass| pass.span).min().filter(|lasted| *lasted < BRIEF) {
+        let part = "A whole pass over the drive".to_owned();
         warnings.push(Warning::Method(MethodWarning::Brief { part, lasted }));
     }
     let parts = [
@@ -413,6 +455,14 @@ mod tests {
             whole_after_trim: Some(390.0),
             trim_took: None,
             fast_part: None,
+            changed: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn rates_that_change_are_of_figures_that_there_are() {
+        for (figure, phase) in FIRST_SECONDS {
+            assert!(FIGURES.iter().any(|one| one.name == figure), "{figure} {phase}");
         }
     }
 

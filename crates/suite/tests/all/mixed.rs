@@ -49,6 +49,16 @@ fn more_jobs_than_the_drive_s_queue_takes_wait_in_the_host() {
     assert!((in_flight / 512.0 - 1.0).abs() < 0.02, "{in_flight}");
 }
 
+/// Jobs at a rate have far fewer in flight than they may.
+#[test]
+fn what_could_be_in_flight_and_never_was_did_not_wait() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[log]\nioengine=libaio\nrw=randwrite\nbs=4k\niodepth=32\nnumjobs=4\nrate_iops=100\nruntime=10\ntime_based=1\n";
+    let (record, _) = run_on_tiny(from_fio(text), &dir.path().join("run"));
+    let waited = |doubt: &Warning| matches!(doubt, Warning::Job(JobWarning::QueuedInHost { .. }));
+    assert!(!record.warnings.iter().any(waited), "{:?}", record.warnings);
+}
+
 const TWO_GROUPS: &str = "
 [global]
 ioengine=io_uring

@@ -45,7 +45,7 @@ fn targets(record: &RunRecord) -> Vec<Judged> {
     steps(record).iter().flat_map(|step| step.targets.clone()).collect()
 }
 
-/// 20 reads, 10 writes and 5 trims of 64 KiB a second each, for ten seconds behind a ramp of two.
+/// 20 reads, 10 writes with 5 flushes, and 5 trims of 64 KiB a second each, for ten seconds behind a ramp of two.
 const SUITE: &str = r#"
 [[step]]
 name = "prep"
@@ -72,6 +72,7 @@ rate_iops=${READS}
 [writes]
 rw=randwrite
 rate_iops=10
+fsync=2
 [trims]
 rw=randtrim
 rate_iops=5
@@ -121,6 +122,8 @@ fn every_target_is_judged_by_what_the_drive_did() {
         assert!((figures.iops - iops).abs() <= 0.2, "{figures:?}");
         assert!((figures.mebibytes_per_second * 16.0 - figures.iops).abs() < 1e-9, "{figures:?}");
     }
+    let flushes = step.flushes.unwrap();
+    assert!((flushes.iops - 5.0).abs() <= 0.2 && flushes.mebibytes_per_second == 0.0);
     // A twentieth of the reads waits for nothing else and takes 1 ms, another for a write or a trim.
     assert!((1_000_000..7_000_000).contains(&figures[0].latency.p50_ns));
     let targets = targets(&record);
@@ -282,7 +285,7 @@ fn a_suite_of_fiosynth_is_its_steps_variables_and_targets() {
 fn what_a_suite_cannot_mean_is_refused_with_its_step() {
     let drive = device_info();
     for (from, to, part) in [
-        ("rw=randtrim", "rw=sideways", "'load' is not possible: load:13: rw=sideways"),
+        ("rw=randtrim", "rw=sideways", "'load' is not possible: load:14: rw=sideways"),
         ("[writes]\n", "[writes]\nstonewall\n", "several groups"),
         ("${READS}", "${READ}", "READ is not set"),
         ("limit = \"3ms\"", "limit = 3", "\"5ms\""),

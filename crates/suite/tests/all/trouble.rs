@@ -100,11 +100,8 @@ fn a_bad_sector_or_two_are_a_warning() {
     let (ended, record, _) = ended(&consistency(1), failing_first(9));
     ended.unwrap();
     assert_eq!(record.status, Status::Complete);
-    assert!(
-        record.warnings.contains(&Warning::Drive(DriveWarning::FailedIos { count: 9 })),
-        "{:?}",
-        record.warnings
-    );
+    let failed = Warning::Drive(DriveWarning::FailedIos { count: 9, simulated: true });
+    assert!(record.warnings.contains(&failed), "{:?}", record.warnings);
     assert_eq!(record.failed_ios.len(), 9);
 }
 
@@ -249,4 +246,28 @@ fn a_pass_that_was_broken_off_is_no_whole_pass() {
     };
     assert_eq!(whole("cut", 3), None);
     assert!(whole("whole", u32::MAX).is_some());
+}
+
+/// The die holds a part of all data, of which parity keeps a copy or nothing does.
+#[test]
+fn a_die_that_stops_working_is_told_with_what_it_took() {
+    let doubts = |parity: u32| {
+        let mut profile = writecliff_sim::load("tiny").unwrap().into_ssd().unwrap();
+        profile.nand.blocks_per_plane = 512;
+        profile.parity.data = parity;
+        profile.faults.lost_die = Some(1);
+        profile.faults.lost_die_at = Nanos::from_secs(30);
+        let mut drive = writecliff_sim::Ssd::new(profile, "sim:tiny");
+        let dir = tempfile::tempdir().unwrap();
+        let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+        let plan = consistency(60);
+        let record = run(&plan, &mut drive, &dir.path().join("run"), RunOptions::default(), go_on);
+        record.unwrap().warnings
+    };
+    let phase = "torture".to_owned();
+    let died = Warning::Drive(DriveWarning::DieLost { phase, in_fill: false });
+    let lost = |doubt: &&Warning| matches!(doubt, Warning::Drive(DriveWarning::DataLost { .. }));
+    let (without, with) = (doubts(0), doubts(3));
+    assert!(without.contains(&died) && with.contains(&died), "{without:?} {with:?}");
+    assert_eq!((without.iter().filter(lost).count(), with.iter().filter(lost).count()), (1, 0));
 }

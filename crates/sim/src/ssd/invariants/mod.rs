@@ -262,7 +262,7 @@ fn the_least_spare_area_is_enough_for_ever() {
         }
         let failed: Vec<_> = done.iter().filter(|c| c.status != Status::Done).collect();
         assert!(if is_cut { failed.len() <= 400 } else { failed.is_empty() }, "{}", failed.len());
-        assert!(failed.iter().all(|c| c.status == Status::Failed(super::MEDIA_ERROR)));
+        assert!(failed.iter().all(|c| c.status == Status::Failed(super::POWER_GONE)));
         ssd.assert_invariants();
     }
 }

@@ -11,7 +11,7 @@ use writecliff_device::{
 };
 use writecliff_measure::{Recording, Sample};
 
-use crate::list::{Plan, RunRecord};
+use crate::list::{Outcome, Plan, RunRecord};
 use crate::method::change;
 use crate::method::estimate::{lacks, scale};
 use crate::record::number::in_words;
@@ -62,11 +62,14 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         written_by_others(record, recording),
         suspended(record),
         changed(record, recording),
-        failed_ios(recording),
+        failed_ios(record, recording),
         media_errors(record),
         rebuilt(record),
         throttled(record),
         unsafe_shutdown(record),
+        die_lost(record),
+        data_lost(record),
+        queued_in_host(record, recording),
         trims_take_no_time(record, recording),
         flushes_bring_data_only(record, recording),
     ];
@@ -137,6 +140,50 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
     };
     let doubt = DriveWarning::Rebuilt { member, done, of, time, in_fill, times, phases };
     (!beside.is_empty()).then_some(Warning::Drive(doubt))
+}
+
+/// A die that stopped working while something was measured.
+fn die_lost(record: &RunRecord) -> Option<Warning> {
+    let lost = |phase: &&Phase| phase.after.lost_dies > phase.before.lost_dies;
+    let phase = record.phases.iter().find(lost).map(|phase| phase.name.clone())?;
+    let spare = record.plan.spare_of(&phase);
+    let in_fill = phase.rsplit('/').next() == Some(consistency::FILL);
+    Some(Warning::Drive(DriveWarning::DieLost { phase, in_fill }).at_spare(spare))
+}
+
+/// Data that a drive lost, where that is not what the test looks for, or tells itself.
+fn data_lost(record: &RunRecord) -> Option<Warning> {
+    let is_told = match (&record.plan, &record.outcome) {
+        (Plan::Integrity(_), _) => true,
+        (_, Some(Outcome::Mixed(outcome))) => outcome.served.is_some(),
+        _ => false,
+    };
+    let lost = |phase: &Phase| {
+        let lost = phase.after.lost_pages?.checked_sub(phase.before.lost_pages?)?;
+        (lost > 0).then(|| (phase.name.clone(), lost))
+    };
+    let (phases, lost): (Vec<String>, Vec<u64>) = record.phases.iter().filter_map(lost).unzip();
+    let doubt = DriveWarning::DataLost { pages: lost.iter().sum(), phases };
+    (!is_told && !lost.is_empty()).then_some(Warning::Drive(doubt))
+}
+
+/// Jobs of one's own with more in flight than the drive takes, in some second.
+fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> {
+    let wanted = match &record.plan {
+        Plan::Mixed(plan) => plan.in_flight(),
+        Plan::Suite(plan) => plan.in_flight(&record.drive),
+        _ => return None,
+    };
+    // Series that go on at once are recorded over the same seconds.
+    let mut in_flight: BTreeMap<u64, f64> = BTreeMap::new();
+    for sample in recording.samples.iter().filter(|sample| sample.is_whole()) {
+        *in_flight.entry(sample.start_ns).or_default() += sample.queue_depth;
+    }
+    let most = in_flight.into_values().fold(0.0, f64::max).round() as usize;
+    // What came to its end in a second may have begun long before.
+    let (wanted, taken) = (most.min(wanted), record.drive.queue_depth_max);
+    let doubt = JobWarning::QueuedInHost { wanted, taken };
+    (wanted > taken).then_some(Warning::Job(doubt))
 }
 
 /// A load of trims beside reads and writes, on a model that has no time for them.
@@ -310,9 +357,10 @@ fn held_up(among: &[&Phase]) -> Option<Warning> {
     (!phases.is_empty()).then_some(Warning::Host(HostWarning::HeldUp { span, phases }))
 }
 
-fn failed_ios(recording: &Recording) -> Option<Warning> {
+fn failed_ios(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let count = recording.samples.iter().map(|sample| sample.failed).sum();
-    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count }))
+    let simulated = record.drive.kind == DeviceKind::Simulated;
+    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count, simulated }))
 }
 
 fn media_errors(record: &RunRecord) -> Option<Warning> {

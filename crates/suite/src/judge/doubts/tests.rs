@@ -176,7 +176,7 @@ fn failed_ios_may_have_moved_data_too() {
     let mut sample = sample("fill", 0, 100);
     sample.failed = 400;
     let found = doubts_of(vec![phase("fill", 0, counted(150, 0))], vec![sample]);
-    assert_eq!(found, [Warning::Drive(DriveWarning::FailedIos { count: 400 })]);
+    assert_eq!(found, [Warning::Drive(DriveWarning::FailedIos { count: 400, simulated: false })]);
 }
 
 #[test]
@@ -391,8 +391,8 @@ fn a_level_whose_rate_changes_is_no_level() {
     assert_eq!(told(&record, name, &[146; 20]), None);
     let by_chance = [2, 1, 0, 2, 1, 0, 1, 2, 3, 1, 2, 1, 3, 2, 1, 2, 1, 3];
     assert_eq!(told(&record, name, &by_chance), None, "arrivals are drawn");
-    let few = [480, 480, 146, 146, 146];
-    assert_eq!(told(&record, name, &few), None);
+    assert!(told(&record, name, &[480, 480, 146, 146, 146]).is_some());
+    assert_eq!(told(&record, name, &[480, 146]), None, "two have no thirds");
     // Reads that nearly stop beside writes that do not.
     record.plan = Plan::ReadWriteMix(Default::default());
     let mut recording = Recording::default();

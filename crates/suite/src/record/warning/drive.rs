@@ -102,10 +102,41 @@ pub enum DriveWarning {
         own: Bytes,
     },
     /// The device failed I/Os.
-    #[error("The device failed {}, whose times are in no figure; its health, or its power, is in doubt.", counted(*count, "I/O"))]
+    #[error(
+        "The device failed {}, whose times are in no figure{}.",
+        counted(*count, "I/O"),
+        if *simulated { "" } else { "; its health, or its power, is in doubt" }
+    )]
     FailedIos {
         /// How many.
         count: u64,
+        /// Whether it is a model, which fails them by what its profile says.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        simulated: bool,
+    },
+    /// A die of a simulated drive stopped working.
+    #[error(
+        "A die of the drive stopped working in {phase}: what came before is of the whole drive, and what came later \
+         of what was left of it."
+    )]
+    DieLost {
+        /// The phase.
+        phase: String,
+        /// Whether it is one that only fills the drive.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        in_fill: bool,
+    },
+    /// A simulated drive lost what it had acknowledged.
+    #[error(
+        "The drive lost {}, whose data it had acknowledged{}.",
+        counted(*pages, "page"),
+        named(phases)
+    )]
+    DataLost {
+        /// Pages of its map.
+        pages: u64,
+        /// The phases in which it did.
+        phases: Vec<String>,
     },
     /// The drive reached the temperature at which it protects itself.
     #[error(

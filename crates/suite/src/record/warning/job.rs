@@ -116,11 +116,11 @@ pub enum JobWarning {
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.
     #[error(
-        "Up to {wanted} I/Os were in flight, and the drive takes {taken} at once: the rest waited in \
-         the host, as they do in the kernel, and latencies include that."
+        "Up to {wanted} I/Os were in flight on average of a second, and the drive takes {taken} at once: the rest \
+         waited in the host, as they do in the kernel, and latencies include that."
     )]
     QueuedInHost {
-        /// Of all jobs of a group together.
+        /// Of all jobs of a group together, in the second with the most.
         wanted: usize,
         /// By the drive.
         taken: usize,

@@ -81,6 +81,7 @@ impl Warning {
         match self {
             Self::Method(doubt) => doubt.is_of(stage),
             Self::Drive(DriveWarning::Rebuilt { in_fill: true, .. }) => stage == Stage::Fill,
+            Self::Drive(DriveWarning::DieLost { in_fill: false, .. }) => stage == Stage::Later,
             _ => true,
         }
     }

@@ -26,6 +26,8 @@ fn kept() -> Vec<Value> {
         }}),
         json!({"kind": "written-by-others", "counted": "3GiB", "own": "2GiB"}),
         json!({"kind": "failed-ios", "count": 9}),
+        json!({"kind": "die-lost", "phase": "torture"}),
+        json!({"kind": "data-lost", "pages": 1000, "phases": ["torture"]}),
         json!({"kind": "too-warm", "temperature": "71500mC", "limit": "70C"}),
         json!({"kind": "slowed-down", "parts": 1, "most": "torture", "percent": 40.5}),
         json!({"kind": "media-errors", "count": 2}),
@@ -186,7 +188,9 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
         let expected: &[Stage] = match kept["kind"].as_str().unwrap() {
             "not-fresh" => &[Fill, Fresh],
             "cliff-at-once" | "fresh-fell" => &[Fresh],
-            "not-steady" | "not-steady-within" | "too-few-writes" | "too-short" => &[Later],
+            "die-lost" | "not-steady" | "not-steady-within" | "too-few-writes" | "too-short" => {
+                &[Later]
+            }
             "no-trim" | "ended" | "no-random-writes" => &[],
             "no-cliff" | "incomplete" | "broken-off" | "at-spare" => &[Fresh, Later],
             _ => &[Fill, Fresh, Later],

@@ -111,7 +111,7 @@ impl Plan {
     }
 
     /// I/Os in flight at most, of all jobs of a group together.
-    pub(super) fn in_flight(&self) -> usize {
+    pub(crate) fn in_flight(&self) -> usize {
         // Names, places and seeds do not matter here.
         let groups = self.groups(Bytes(u64::MAX));
         let loads =

@@ -28,10 +28,6 @@ pub(super) fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError
     let groups = plan.groups(capacity);
     // What was written since nothing was, as long as no reads of anything else are told.
     let mut written: Option<Vec<Written>> = plan.finds_nothing(session.drive()).then(Vec::new);
-    let (wanted, taken) = (plan.in_flight(), session.drive().queue_depth_max);
-    if wanted > taken {
-        session.warn(JobWarning::QueuedInHost { wanted, taken });
-    }
     for group in groups {
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
             session.warn(JobWarning::TrimsHoldUp);
@@ -182,10 +178,6 @@ impl Plan {
     ) -> Result<Bytes, RunError> {
         let (lba_size, capacity) = (session.drive().lba_size, self.capacity(session.drive()));
         let group: Vec<Job> = self.groups(capacity).into_iter().flatten().collect();
-        let (wanted, taken) = (self.in_flight(), session.drive().queue_depth_max);
-        if wanted > taken {
-            session.warn(JobWarning::QueuedInHost { wanted, taken });
-        }
         if session.drive().kind != DeviceKind::Simulated && trims_beside_others(&group) {
             session.warn(JobWarning::TrimsHoldUp);
         }

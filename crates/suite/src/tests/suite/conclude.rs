@@ -68,6 +68,7 @@ fn figures(
         reads: of(Operation::Read),
         writes: of(Operation::Write),
         trims: of(Operation::Trim).filter(|_| !trims_for_nothing),
+        flushes: of(Operation::Flush),
         targets: Vec::new(),
     };
     let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));

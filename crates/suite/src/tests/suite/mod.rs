@@ -2,7 +2,7 @@
 //!
 //! A list of steps, each a load of [`mixed`](crate::mixed) with targets: least rates, longest service times.
 //! Steps that prepare the drive come first. What a step's jobs do together is judged, as fio
-//! reports a group: one series for its reads, one for its writes, one for its trims.
+//! reports a group: one series for its reads, one for its writes, one for its trims, one for its flushes.
 
 mod conclude;
 mod outcome;

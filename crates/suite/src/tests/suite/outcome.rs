@@ -37,6 +37,9 @@ pub struct StepFigures {
     pub writes: Option<Figures>,
     /// Its trims.
     pub trims: Option<Figures>,
+    /// Its flushes, which follow writes or stand for themselves: their times are in none of the writes'.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flushes: Option<Figures>,
     /// Its targets.
     pub targets: Vec<Judged>,
 }
@@ -69,6 +72,7 @@ impl StepFigures {
             (Operation::Read, &self.reads),
             (Operation::Write, &self.writes),
             (Operation::Trim, &self.trims),
+            (Operation::Flush, &self.flushes),
         ];
         all.into_iter().filter_map(|(op, figures)| Some((plural(op), figures.as_ref()?)))
     }

@@ -78,6 +78,13 @@ impl Plan {
         turns
     }
 
+    /// I/Os in flight at most, of all jobs of a step together.
+    pub(crate) fn in_flight(&self, drive: &DeviceInfo) -> usize {
+        let turns = self.turns(drive.capacity).into_iter();
+        let jobs = turns.filter_map(|turn| self.mixed(&turn, drive).ok());
+        jobs.map(|jobs| jobs.in_flight()).max().unwrap_or(0)
+    }
+
     /// The turn as a plan of jobs.
     pub(super) fn mixed(
         &self,

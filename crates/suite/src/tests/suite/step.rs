@@ -157,7 +157,7 @@ impl Step {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::suite::terabytes;
+    use crate::suite::{Target, terabytes};
     use writecliff_sim::Build;
 
     #[test]
@@ -188,5 +188,11 @@ mod tests {
         let counted = [&whole, &model].map(Counted::from);
         assert_eq!(counted.map(|of| of.terabytes), [0.3, 0.3]);
         assert_eq!(counted[1].capacity, model.capacity);
+        let target = "of = 'read'\nfigure = 'iops'\nlimit = 39\nper_terabyte = true";
+        let target: Target = toml::from_str(target).unwrap();
+        let said = counted.map(|of| target.judged("", None, of, None).source);
+        let expected = ["0.3 are counted", "0.3 of the whole drive are counted"];
+        let expected = expected.map(|of| format!("the suite; 39 for each terabyte, of which {of}"));
+        assert_eq!(said, expected);
     }
 }

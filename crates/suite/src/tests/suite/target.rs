@@ -137,7 +137,9 @@ impl Target {
         let mut source = self.source.clone().unwrap_or_else(|| "the suite".to_owned());
         if let (Limit::Rate(rate), true) = (self.limit, self.per_terabyte) {
             let of = counted.terabytes;
-            source += &format!("; {rate} for each terabyte, of which {of:.1} are counted");
+            // A scale model has its drive's rates.
+            let whole = if of > terabytes(counted.capacity) { " of the whole drive" } else { "" };
+            source += &format!("; {rate} for each terabyte, of which {of:.1}{whole} are counted");
         }
         let unit = self.figure.unit().symbol().to_owned();
         Judged { figure: name.to_owned(), got, bound, unit, passes, unjudged, source }
