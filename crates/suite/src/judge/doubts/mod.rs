@@ -146,9 +146,9 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
 fn die_lost(record: &RunRecord) -> Option<Warning> {
     let lost = |phase: &&Phase| phase.after.lost_dies > phase.before.lost_dies;
     let phase = record.phases.iter().find(lost).map(|phase| phase.name.clone())?;
-    let spare = record.plan.spare_of(&phase);
     let in_fill = phase.rsplit('/').next() == Some(consistency::FILL);
-    Some(Warning::Drive(DriveWarning::DieLost { phase, in_fill }).at_spare(spare))
+    // A purge brings no die back: what comes later, at whatever setting, is without it.
+    Some(Warning::Drive(DriveWarning::DieLost { phase, in_fill }))
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.
