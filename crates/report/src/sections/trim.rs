@@ -145,7 +145,12 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
             };
             Some((figure.value)(outcome)? / clean.max(f64::MIN_POSITIVE))
         };
-        number_row(figure.label, figure.good, outcomes().map(of), number::percent)
+        let mut row = number_row(figure.label, figure.good, outcomes().map(of), number::percent);
+        // More than the clean rate is no merit: that was the slow one.
+        for cell in &mut row.values {
+            cell.number = cell.number.map(|share| share.min(1.0));
+        }
+        row
     };
     let figures = FIGURES.iter().filter(is_there).map(|of| {
         let mut row = figure(of);
