@@ -61,7 +61,7 @@ fn without_parity_what_was_on_the_die_is_lost_until_it_is_written_anew() {
     let mut drive = damaged(0);
     let is_lost = |drive: &mut Drive, page| match drive.perform(read(page, 1)).status {
         Status::Done => false,
-        failed => failed == Status::Failed(5),
+        failed => failed == Status::Failed(61),
     };
     let lost: Vec<u64> = (0..FILLED).filter(|page| is_lost(&mut drive, *page)).collect();
     assert_eq!(lost.len() as u64, FILLED / 4);
