@@ -139,14 +139,16 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     // Before it has settled its seconds vary because it has not.
     let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));
-    sentences.extend(main.filter(|main| main.in_doubt.fresh).map(|main| {
-        let text = match main.in_doubt.steady {
-            true => "These figures of random writes are in doubt; the doubts told here say why.",
-            false => {
-                "What its random writes did at first is in doubt; the doubts told here say why."
-            }
+    sentences.extend(main.and_then(|main| {
+        let what = match (main.in_doubt.fresh, main.in_doubt.steady) {
+            (true, true) => "These figures of random writes are",
+            (true, false) => "What its random writes did at first is",
+            // Of what has not settled the range says so.
+            (false, true) if main.state == WindowState::Settled => "What it gives once full is",
+            (false, _) => return None,
         };
-        Sentence::new(text.to_owned(), &[])
+        let text = format!("{what} in doubt; the doubts told here say why.");
+        Some(Sentence::new(text, &[]))
     }));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
@@ -332,10 +334,14 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
     if main.state != WindowState::Settled || other.state != WindowState::Settled {
         let text = format!(
-            "With {} % of it unused it gives {} in the last part of the run, {} in the worst second of that; \
-             what that gains is not known, since {}.",
+            "With {} % of it unused it gives {} in the {}, {} in the worst second of that; what that gains is not \
+             known, since {}.",
             other.spare_percent,
             number::iops(mean),
+            match other.state {
+                WindowState::Settled => "steady window of that",
+                _ => "last part of the run",
+            },
             number::count(floor),
             match main.state.max(other.state) {
                 WindowState::TooShort => "the run was too short",
@@ -367,6 +373,9 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     Sentence::new(text, &[("spare-area", "spare area")])
 }
 
+/// A share of the first seconds that is lower than that of the whole pass by this is told.
+const FAST_PART_IS_LESS: f64 = 0.9;
+
 fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let first = match plan {
         Plan::Trim(plan) => {
@@ -393,7 +402,16 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         rate(value) + &outcome.changed(figure).map_or_else(String::new, course)
     };
     let share = outcome.restored().map_or_else(String::new, |share| {
-        format!("; a whole pass after it is {} of one on the clean drive", number::percent(share))
+        // What a whole pass has of it, its fast part need not.
+        let first = outcome.after_trim.map(|after| after / outcome.clean.max(f64::MIN_POSITIVE));
+        let first = first.filter(|first| *first < share * FAST_PART_IS_LESS);
+        let first = first.map_or_else(String::new, |first| {
+            format!(", its first seconds {} of theirs", number::percent(first))
+        });
+        format!(
+            "; a whole pass after it is {} of one on the clean drive{first}",
+            number::percent(share)
+        )
     });
     let text = match (outcome.dirty, outcome.dirty_again, outcome.after_trim, outcome.gain()) {
         (Some(dirty), Some(again), Some(after), Some(times)) if !outcome.is_dirty_alike() => {

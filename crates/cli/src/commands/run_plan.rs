@@ -156,7 +156,11 @@ pub(crate) fn announce(
     if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)
     {
         let share = written.0 as f64 / rated.0 as f64 * 100.0;
-        text += &format!(", {share:.1} % of the {rated} that it is rated for");
+        let share = match share {
+            ..0.05 => "less than 0.1".to_owned(),
+            share => format!("{share:.1}"),
+        };
+        text += &format!(", {share} % of the {rated} that it is rated for");
     }
     if is_timed && written > Bytes::ZERO {
         text += &format!(

@@ -3,7 +3,7 @@
 use super::{FleetPage, FleetPart};
 use crate::finish::values;
 use crate::number;
-use crate::picture::{Axis, Mark, Picture, Points, latency, nth_style, significant};
+use crate::picture::{Axis, Look, Mark, Picture, Points, Trace, latency, nth_style, significant};
 use crate::section::View;
 
 /// Smaller shares are of single requests.
@@ -22,7 +22,8 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
         (lowest.min(highest), highest)
     };
     let tail = times(|part| &part.longer, |point| point.0);
-    let x = Axis::decades("response time", tail, false, latency).of_nanos();
+    let highest = tail.1.max(fleet.limit_ns.unwrap_or_default() as f64);
+    let x = Axis::decades("response time", (tail.0, highest), false, latency).of_nanos();
     let shares = fleet.variants.iter().flat_map(|part| &part.longer).map(|point| point.1);
     let least = shares.filter(|share| *share > 0.0).fold(100.0, f64::min).max(SHARE_MIN);
     let y = Axis::decades("requests that take longer, %", (least, 100.0), false, share);
@@ -32,6 +33,12 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
     };
     let mut tail =
         picture(fleet, "tail", "Requests that take longer", (x, y), |part| shown(&part.longer));
+    // Between two response times that occurred the share is that above the lower one.
+    for trace in &mut tail.traces {
+        if let Trace::Points(points) = trace {
+            points.look = Look::Steps;
+        }
+    }
     tail.marks.extend(fleet.limit_ns.map(limit));
     let text = "The lower and the farther left, the better: at 0.1 % a line shows the time that one in \
                 a thousand requests exceeds.";

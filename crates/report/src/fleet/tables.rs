@@ -63,8 +63,16 @@ fn kinds(part: &FleetPart) -> Table {
     let names =
         ["drives", "of requests", "of late ones", "write amplification", "endurance", "a year"];
     let rows = part.kinds.iter().map(row).collect();
-    table(&titled("Kinds of drives", part), &names, rows)
+    let mut table = table(&titled("Kinds of drives", part), &names, rows);
+    if part.kinds.iter().any(|kind| kind.years.is_some()) {
+        ENDURANCE.clone_into(&mut table.text);
+    }
+    table
 }
+
+/// What the column tells.
+const ENDURANCE: &str = "Endurance: how long a drive's rated writes last in this service; of a scale model those of the whole drive, \
+                         whose rates it has.";
 
 fn slowest(part: &FleetPart) -> Table {
     let row = |drive: &FleetDrive| {

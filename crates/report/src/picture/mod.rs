@@ -109,6 +109,8 @@ pub(crate) enum Look {
     Dots,
     /// A line, with a dot at each point where there is room for them.
     Line,
+    /// A line that stays where it is up to the next point's place: a share that falls at one.
+    Steps,
     /// Upright columns from zero, those of several traces beside each other. On a logarithmic axis
     /// a column reaches from half its place to its place.
     Columns,
@@ -240,12 +242,17 @@ impl Picture {
 }
 
 impl Points {
+    /// Whether a line goes from one to the next.
+    fn is_line(&self) -> bool {
+        matches!(self.look, Look::Line | Look::Steps)
+    }
+
     /// Whether its points are drawn as dots.
     fn has_dots(&self) -> bool {
         match self.look {
             Look::Dots => true,
             Look::Line => self.points.len() <= DOTS_ON_A_LINE_MAX,
-            Look::Columns => false,
+            Look::Columns | Look::Steps => false,
         }
     }
 

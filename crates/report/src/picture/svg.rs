@@ -90,7 +90,7 @@ pub(super) fn key(points: &Points) -> String {
     }
     let mut svg = String::new();
     let mut width = 6.0;
-    if points.look == Look::Line {
+    if points.is_line() {
         let dashes: Vec<String> = dashes(points.style).iter().map(f64::to_string).collect();
         let dashes = match dashes.is_empty() {
             true => String::new(),
@@ -103,7 +103,7 @@ pub(super) fn key(points: &Points) -> String {
         // Of no length it would be missing on paper.
         let dot = format!("stroke-linecap=\"{cap}\" d=\"M14.9 6h.2\"");
         let _ = write!(svg, "<path stroke=\"{colour}\" stroke-width=\"{width}\" {dot}/>");
-        if points.look == Look::Line && is_hollow {
+        if points.is_line() && is_hollow {
             let _ =
                 write!(svg, "<path class=\"hollow\" stroke=\"#fff\" stroke-width=\"4\" {dot}/>");
         }

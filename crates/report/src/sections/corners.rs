@@ -62,7 +62,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
         let order = if corner.random { "random" } else { "sequential" };
         let state = match figures.within_buffer {
-            true => " in the buffer".to_owned(),
+            true => format!(" ({})", within(&corner)),
             false => course(figures).map_or_else(String::new, |course| format!(" ({course})")),
         };
         format!("{order} {operation} at QD{} {}{state}", corner.queue_depth, in_words(figures))
@@ -171,6 +171,10 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
         let style = if figures.corner.operation == Operation::Read { READS } else { WRITES };
         let rate = number::megabytes_per_second(value);
         let words = if figures.corner.random { in_words(figures) + ", " + &rate } else { rate };
+        let phase = figures.corner.phase();
+        let subject = &subjects.all[answer.subject];
+        let in_doubt = subject.is_part_doubtful_at(Stage::Later, Plan::NAME, Some(&phase));
+        let words = if in_doubt { words + " ?" } else { words };
         Bar { name: named(subjects, answer, &figures.corner), value, error: None, words, style }
     };
     let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
@@ -199,11 +203,18 @@ fn course(figures: &CornerFigures) -> Option<String> {
     Some(format!("{first} in its first third, {last} in its last"))
 }
 
+/// What writes are that the fast buffer could take whole: in order at once into the empty one, else again and again.
+const fn within(corner: &Corner) -> &'static str {
+    if corner.random { "perhaps in the buffer" } else { "in the buffer" }
+}
+
 /// With what of its writes the fast buffer took, or else how its rate changed.
 fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let part = buffer::fast_part(&subjects.all[answer.subject]);
+    let is_within = find(answer.outcome, corner).is_some_and(|figures| figures.within_buffer);
     let tag = match corner.operation {
-        // Random writes go to the same places again.
+        // They go to the same places again.
+        Operation::Write if corner.random && is_within => within(corner).to_owned(),
         Operation::Write if !corner.random && !is_too_warm(answer) => {
             buffer::tag(part, written(answer, corner), answer.run.record.drive.capacity)
         }

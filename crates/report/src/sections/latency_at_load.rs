@@ -3,7 +3,7 @@
 use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::latency_at_load::{
-    Course, Gaps, Knee, LoadFigures, Outcome, Plan, Step, gaps_name,
+    Course, Gaps, Knee, LoadFigures, Outcome, Plan, Step, gaps_name, saturation_phase,
 };
 use writecliff_suite::loads::Load;
 
@@ -188,7 +188,10 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
         (_, None, Some(most)) => format!(" No knee is seen up to {} %.", most.percent),
         _ => knee,
     };
-    let text = format!("Response times by load; saturation is at {saturation}.{knee}");
+    let phase = saturation_phase(load.load);
+    let is_doubtful = answer.run.record.warnings.iter().any(|doubt| doubt.names(&phase));
+    let in_doubt = if is_doubtful { " (in doubt, and with it all percentages of it)" } else { "" };
+    let text = format!("Response times by load; saturation is at {saturation}{in_doubt}.{knee}");
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)

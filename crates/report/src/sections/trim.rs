@@ -140,8 +140,9 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         let of = |outcome: &Outcome| {
             let clean = match is_whole(figure) {
                 true => outcome.whole_clean?,
-                // The first seconds of a clean drive are its fast buffer's, if it has one.
-                false => Some(outcome.clean).filter(|_| outcome.fast_part.is_none())?,
+                // The first seconds of a clean drive are its fast buffer's, if it has one: TRIM may bring it back.
+                false => Some(outcome.clean)
+                    .filter(|_| outcome.fast_part.is_none() || figure.name == "after TRIM")?,
             };
             Some((figure.value)(outcome)? / clean.max(f64::MIN_POSITIVE))
         };
@@ -164,8 +165,13 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         |figure: &&FigureOf<Outcome>| ["clean", "whole pass, clean"].contains(&figure.name);
     let shares = FIGURES.iter().filter(is_rate).filter(|figure| !is_clean(figure));
     let shares = shares.map(share).collect();
-    let of_clean = "First seconds of first seconds, whole passes of the whole clean pass; a drive that is \
-                    clean writes its first seconds into its fast buffer, if it has one.";
+    let of_clean = match outcomes().any(|outcome| outcome.fast_part.is_some()) {
+        true => {
+            "First seconds of first seconds, whole passes of the whole clean pass. A clean drive with a fast buffer \
+             writes its first seconds into that: only those after TRIM are held against them."
+        }
+        false => "First seconds of first seconds, whole passes of the whole clean pass.",
+    };
     vec![
         table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures.collect()),
         tortures(subjects, answers),

@@ -34,9 +34,9 @@ pub struct Band {
 }
 
 impl Band {
-    /// Of the logarithms of its values, in order.
+    /// Of its values, in order.
     fn of(sorted: &[f64]) -> Self {
-        let at = |quarters: usize| sorted[quarters * sorted.len() / 4].exp();
+        let at = |quarters: usize| sorted[quarters * sorted.len() / 4];
         Self { median: at(2), quartiles: (at(1), at(3)) }
     }
 }
@@ -186,9 +186,10 @@ const BAND_CHANGES_MIN: usize = 6;
 /// where that leaves the least variance within the parts (Otsu's way), far enough apart, and changing from
 /// one to the other again and again.
 fn bands(values: &[f64]) -> Option<(Band, Band)> {
+    let mut in_order = values.to_vec();
+    in_order.sort_by(f64::total_cmp);
     // A second without any I/O is as good as one with a single one.
-    let mut sorted: Vec<f64> = values.iter().map(|value| value.max(1.0).ln()).collect();
-    sorted.sort_by(f64::total_cmp);
+    let sorted: Vec<f64> = in_order.iter().map(|value| value.max(1.0).ln()).collect();
     let least = (sorted.len() as f64 * BAND_SHARE).ceil() as usize;
     // About their mean, the variance within the parts is least where that between them is most.
     let middle = sorted.iter().sum::<f64>() / sorted.len() as f64;
@@ -205,6 +206,7 @@ fn bands(values: &[f64]) -> Option<(Band, Band)> {
         }
     }
     let (lower, upper) = sorted.split_at(cut?);
+    let smaller = lower.len().min(upper.len());
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (low, high) = (mean(lower), mean(upper));
     let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
@@ -214,9 +216,10 @@ fn bands(values: &[f64]) -> Option<(Band, Band)> {
     let edge = f64::midpoint(low, high).exp();
     let changes = values.windows(2).filter(|pair| (pair[0] < edge) != (pair[1] < edge)).count();
     // A few seconds on the way from one to the other belong to a part, and move its mean.
-    let parts = (Band::of(lower), Band::of(upper));
+    let parts = in_order.split_at(lower.len());
+    let parts = (Band::of(parts.0), Band::of(parts.1));
     let (low, high) = (parts.0.median, parts.1.median);
-    let differ = high >= low * (1.0 + BANDS_DIFFER);
+    let differ = high > low * (1.0 + BANDS_DIFFER);
     // In either half of the time there are both: what swings once, if with scatter, is no band.
     let (first, last) = values.split_at(values.len() / 2);
     let has_both = |half: &[f64]| {
@@ -228,7 +231,7 @@ fn bands(values: &[f64]) -> Option<(Band, Band)> {
     let quarter = (high - low) / 4.0;
     let is_between = |value: &&f64| (low + quarter..high - quarter).contains(*value);
     let between = values.iter().filter(is_between).count() as f64;
-    let is_empty = between <= values.len() as f64 * BETWEEN_SHARE;
+    let is_empty = between <= (values.len() as f64 * BETWEEN_SHARE).min(smaller as f64 / 2.0);
     let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
     is_so.then_some(parts)
 }
@@ -305,6 +308,9 @@ mod tests {
         let two: Vec<f64> = (0..200).map(|n| if n % 3 == 0 { 3_000.0 } else { 4_000.0 }).collect();
         let found = bands(&two).map(|(low, high)| (low.median.round(), high.median.round()));
         assert_eq!(found, Some((3_000.0, 4_000.0)));
+        let stops: Vec<f64> = (0..600).map(|n| if n % 12 == 0 { 0.0 } else { 4_000.0 }).collect();
+        let found = bands(&stops).map(|(low, high)| (low.median, high.median));
+        assert_eq!(found, Some((0.0, 4_000.0)), "nothing is not one");
         let spread: Vec<f64> = (0..200).map(|n| 3_000.0 + 10.0 * f64::from(n)).collect();
         assert_eq!(bands(&spread), None);
         let mut dips = vec![4_000.0; 200];

@@ -191,7 +191,7 @@ pub fn gaps_name(gaps: Gaps) -> &'static str {
 }
 
 /// The phase of a load with a full queue.
-fn saturation_phase(load: Load) -> String {
+pub fn saturation_phase(load: Load) -> String {
     format!("{}-saturation", load.name())
 }
 

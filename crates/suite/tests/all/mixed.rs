@@ -2,7 +2,8 @@
 use std::ops::ControlFlow;
 use std::path::Path;
 
-use writecliff_device::{Bytes, Device, Nanos};
+use writecliff_device::scripted::Scripted;
+use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos};
 use writecliff_measure::Recording;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::mixed::{self, JobFigures, Prepare};
@@ -269,4 +270,34 @@ fn jobs_that_are_as_fast_as_they_can_share_what_is_estimated() {
         Job { mix: write, number_ios: Some(1000), name: "counted".to_owned(), ..Job::default() };
     let written = estimate(vec![counted]).written;
     assert!(written.0.abs_diff(4_096_000) < 4096, "{written:?}");
+}
+
+/// Reads and writes of a job fall together, on a drive that is five times as slow after half of the time.
+#[test]
+fn a_job_that_changes_is_told_with_all_that_it_does() {
+    let dir = tempfile::tempdir().unwrap();
+    let text = "[oltp]\nrw=randrw\nrwmixread=50\nbs=4k\niodepth=4\nruntime=40\ntime_based=1\n";
+    let half = DeviceTime::default() + Nanos::from_secs(20);
+    let takes = move |_: &Io, at: DeviceTime| Nanos::from_millis(if at < half { 1 } else { 5 });
+    let mut drive = Scripted::new(Bytes::from_mib(64), takes).side_by_side();
+    let (plan, path) = (Plan::Mixed(from_fio(text)), dir.path().join("run"));
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    run(&plan, &mut drive, &path, RunOptions::default(), go_on).unwrap();
+    let (record, recording) = open(&path).unwrap();
+    let told = record.warnings.iter().find_map(|doubt| match doubt {
+        Warning::Job(JobWarning::Uneven { first, last, .. }) => Some((*first, *last)),
+        _ => None,
+    });
+    let (first, last) = told.expect("it falls");
+    let ios = |name: &str| -> Vec<f64> {
+        let whole = recording.series(name).filter(|sample| sample.is_whole());
+        whole.map(|sample| sample.ios() as f64).collect()
+    };
+    let (reads, writes) = (ios("oltp reads"), ios("oltp writes"));
+    let third = reads.len() / 3;
+    let mean = |from: usize| {
+        let both = |at: usize| reads[at] + writes[at];
+        (from..from + third).map(both).sum::<f64>() / third as f64
+    };
+    assert!((first - mean(0)).abs() < 1.0 && (last - mean(reads.len() - third)).abs() < 1.0);
 }

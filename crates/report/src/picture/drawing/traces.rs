@@ -19,11 +19,18 @@ impl Drawing<'_> {
             Scale::Linear | Scale::Log | Scale::Names => thin(&shown, 1),
         };
         let places: Vec<(i64, i64)> = drawn.into_iter().map(|p| self.place(p)).collect();
-        let is_line = points.look == Look::Line;
+        let is_line = points.is_line();
         if is_line {
             let mut path = Path::default();
             for (index, place) in places.iter().enumerate() {
-                if index == 0 { path.move_to(*place) } else { path.line_to(*place) }
+                match (index, points.look) {
+                    (0, _) => path.move_to(*place),
+                    (_, Look::Steps) => {
+                        path.line_to((place.0, places[index - 1].1));
+                        path.line_to(*place);
+                    }
+                    _ => path.line_to(*place),
+                }
             }
             let dashes = self.sheet.dashes(dashes(points.style));
             self.stroke(&path, points, (2.0, &format!("stroke-linejoin=\"round\"{dashes}")), true);

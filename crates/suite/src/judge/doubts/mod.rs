@@ -145,10 +145,17 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
 /// A die that stopped working while something was measured.
 fn die_lost(record: &RunRecord) -> Option<Warning> {
     let lost = |phase: &&Phase| phase.after.lost_dies > phase.before.lost_dies;
-    let phase = record.phases.iter().find(lost).map(|phase| phase.name.clone())?;
-    let in_fill = phase.rsplit('/').next() == Some(consistency::FILL);
+    let phase = record.phases.iter().find(lost)?;
+    let planned = || -> Option<Nanos> {
+        let faults = record.drive.profile.as_ref()?.values.get("faults")?;
+        faults.get("lost_die_at")?.as_str()?.parse().ok()
+    };
+    let after =
+        planned().map(|at| Nanos::from_secs(at.0.saturating_sub(phase.start.0) / 1_000_000_000));
+    let in_fill =
+        phase.name.rsplit('/').next().is_some_and(|name| name.starts_with(consistency::FILL));
     // A purge brings no die back: what comes later, at whatever setting, is without it.
-    Some(Warning::Drive(DriveWarning::DieLost { phase, in_fill }))
+    Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, in_fill }))
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.

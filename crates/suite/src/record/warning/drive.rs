@@ -116,12 +116,16 @@ pub enum DriveWarning {
     },
     /// A die of a simulated drive stopped working.
     #[error(
-        "A die of the drive stopped working in {phase}: what came before is of the whole drive, and what came later \
-         of what was left of it."
+        "A die of the drive stopped working in {phase}{}: what came before is of the whole drive, and what came later \
+         of what was left of it.",
+        after.map_or_else(String::new, |after| format!(", after {after} of it"))
     )]
     DieLost {
         /// The phase.
         phase: String,
+        /// When that was, from the phase's beginning, to the second; `None` if nothing planned it.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        after: Option<Nanos>,
         /// Whether it is one that only fills the drive.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         in_fill: bool,

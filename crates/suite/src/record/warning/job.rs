@@ -21,7 +21,7 @@ pub enum JobWarning {
     Uneven {
         /// Its name.
         job: String,
-        /// Mean IOPS of its first operation in the first third.
+        /// Mean IOPS of all its operations in the first third.
         first: f64,
         /// The same in the last third.
         last: f64,

@@ -97,7 +97,7 @@ impl Warning {
     }
 
     /// Whether it says that something was wrong while this phase was measured, as far as doubts name phases.
-    pub(crate) fn names(&self, phase: &str) -> bool {
+    pub fn names(&self, phase: &str) -> bool {
         let is_one_of = |parts: usize, most: &str, others: &[String]| {
             // Those that it does not name may be any.
             let are_named = parts == 1 + others.len();

@@ -12,7 +12,7 @@ use super::series::{series, series_of_job};
 use crate::method::change::by_chance;
 use crate::method::loads::plural;
 use crate::record::number::in_words;
-use crate::record::rate::{LatencyFigures, iops_of};
+use crate::record::rate::LatencyFigures;
 use crate::record::warning::{JobWarning, MethodWarning, Warning};
 
 impl Plan {
@@ -117,8 +117,15 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     if job.pace != Pace::Closed {
         return None;
     }
-    let name = series(&job.name, job.operations().next()?);
-    let iops = iops_of(recording.series(&name));
+    // A flush comes of a write.
+    let operations = job.operations().filter(|operation| *operation != Operation::Flush);
+    let names: Vec<String> = operations.map(|operation| series(&job.name, operation)).collect();
+    let mut seconds = BTreeMap::<u32, f64>::new();
+    let samples = recording.samples.iter().filter(|sample| names.contains(&sample.series));
+    for sample in samples.filter(|sample| sample.is_whole()) {
+        *seconds.entry(sample.second).or_default() += sample.ios() as f64;
+    }
+    let iops: Vec<f64> = seconds.into_values().collect();
     let third = iops.len() / 3;
     let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (first, last) = (mean(&iops[..third]), mean(&iops[iops.len() - third..]));
