@@ -406,7 +406,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
         let first = outcome.after_trim.map(|after| after / outcome.clean.max(f64::MIN_POSITIVE));
         let first = first.filter(|first| *first < share * FAST_PART_IS_LESS);
         let first = first.map_or_else(String::new, |first| {
-            format!(", its first seconds {} of theirs", number::percent(first))
+            format!(", and its first seconds {} of the clean ones", number::percent(first))
         });
         format!(
             "; a whole pass after it is {} of one on the clean drive{first}",
