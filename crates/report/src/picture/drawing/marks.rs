@@ -48,18 +48,19 @@ impl Drawing<'_> {
         }
     }
 
-    /// Whether another upright line, to the left of this place, has its name where this one's would be, on
-    /// a narrow screen. Its own then stands below.
-    fn is_beside_another(&self, place: f64) -> bool {
+    /// How many other upright lines, to the left of this place, have their names where this one's would be, on
+    /// a narrow screen. Its own then stands below them.
+    fn beside(&self, place: f64) -> usize {
         let (own, _) = name_at(place);
-        self.picture.marks.iter().any(|mark| match mark {
+        let is_beside = |mark: &&Mark| match mark {
             Mark::Upright { at, .. } => {
                 let other = self.picture.x.place(*at);
                 let (name, _) = name_at(other);
                 other < place && name.start < own.end && own.start < name.end
             }
             _ => false,
-        })
+        };
+        self.picture.marks.iter().filter(is_beside).count()
     }
 
     /// Names of marks, lines' above the axes' area, windows' in it; and the watermark over all of it.
@@ -73,9 +74,10 @@ impl Drawing<'_> {
                     let (_, side) = name_at(place);
                     let (x, label, class) =
                         (sheet.h(place), escaped(label), sheet.class("mark alarm"));
-                    let (y, halo) = match self.is_beside_another(place) {
-                        true => ("33", sheet.halo()),
-                        false => ("-7", ""),
+                    let (y, halo) = match self.beside(place) {
+                        0 => ("-7", ""),
+                        1 => ("33", sheet.halo()),
+                        _ => ("49", sheet.halo()),
                     };
                     self.put(format_args!(
                         "<text{class}{}{halo} x=\"{x}\" y=\"{top}\" dy=\"{y}\" fill=\"{ALARM}\" \

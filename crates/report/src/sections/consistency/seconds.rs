@@ -174,6 +174,9 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
         let label = format!("the method's {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
+    if let Some(at) = one.die_lost_s().filter(|at| *at >= from) {
+        marks.push(Mark::Upright { at, label: "a die lost".to_owned() });
+    }
     if from == 0.0 {
         let axis_end = ranges.end(one);
         let from = f64::from(outcome.steady_from_s);

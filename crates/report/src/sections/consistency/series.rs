@@ -2,7 +2,7 @@
 
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::consistency::{self, Outcome, UntilSteady};
-use writecliff_suite::{Plan, WindowState};
+use writecliff_suite::{DriveWarning, Plan, Warning, WindowState};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Style, WRITES};
@@ -42,6 +42,20 @@ pub(super) struct Series<'a> {
     plan: consistency::Plan,
     phase: String,
     suffix: String,
+}
+
+impl Series<'_> {
+    /// Second of these writes at which a die stopped working, if one did in them.
+    pub(super) fn die_lost_s(&self) -> Option<f64> {
+        self.run.record.warnings.iter().find_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. })
+                if *phase == self.phase =>
+            {
+                Some(after.as_secs_f64())
+            }
+            _ => None,
+        })
+    }
 }
 
 /// All of them, by drive and then spare area, and what the spare areas are called.
