@@ -43,13 +43,16 @@ pub(crate) fn window(state: WindowState) -> &'static str {
     }
 }
 
+/// Below this share of the mean a second is one in which it all but stops.
+const ALL_BUT_STOPS: f64 = 0.02;
+
 /// Steadiness in words: the worst second is at least this share of the mean. docs/methodology.md
 /// has the same table.
 const STEADINESS: [(f64, &str); 5] = [
     (0.9, "very steady"),
     (0.75, "steady"),
     (0.5, "uneven"),
-    (0.02, "erratic"),
+    (ALL_BUT_STOPS, "erratic"),
     (0.0, "it all but stops at times"),
 ];
 /// From this share of the fresh rate on there is no difference worth a word.
@@ -159,6 +162,10 @@ impl<'a> Writes<'a> {
             return format!("{evenly}, half of the writes take {typical} or more");
         }
         let word = STEADINESS.iter().find(|(least, _)| share >= *least).map_or("", |(_, w)| w);
+        // What stands in most of its seconds does not do so at times.
+        let seconds = self.outcome.steady_iops;
+        let stands = share < ALL_BUT_STOPS && seconds.median < ALL_BUT_STOPS * seconds.mean;
+        let word = if stands { "it all but stops most of the time" } else { word };
         let mut words = match self.shape {
             Some(Shape::Bands { .. }) if share >= STEADY => String::new(),
             // What wanders is not very steady, however little its seconds differ from the next.
@@ -207,11 +214,11 @@ fn in_words(shape: Shape) -> String {
 /// A band whose middle half is wider than this is told by both ends of that.
 const WIDE: f64 = 1.1;
 
-/// `about 3,000 IOPS`, `half of it from 9,012 to 27,330 IOPS`.
+/// `about 3,000 IOPS`, `one whose middle half is 9,012 to 27,330 IOPS`.
 fn band(band: Band) -> String {
     let (from, to) = band.quartiles;
     match to > from * WIDE {
-        true => format!("half of it from {} to {}", number::count(from), number::iops(to)),
+        true => format!("one whose middle half is {} to {}", number::count(from), number::iops(to)),
         false => format!("about {}", number::iops(band.median)),
     }
 }
@@ -360,7 +367,7 @@ pub(crate) mod tests {
         let two: Vec<f64> = (0..1200).map(wide).collect();
         let said = words(&two, 6_000_000, 7_000_000, WindowState::Settled);
         assert!(
-            said.ends_with(", about 30.0 IOPS and half of it from 8,500 to 23,500 IOPS"),
+            said.ends_with(", about 30.0 IOPS and one whose middle half is 8,500 to 23,500 IOPS"),
             "{said}"
         );
         for (state, said) in

@@ -35,7 +35,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     (!tables.is_empty()).then(|| Section {
         id: EFFICIENCY,
         title: "Efficiency",
-        question: "What does a watt buy? Every phase of a minute or longer that came to its end and whose power is known; \
+        question: "What does a watt buy? Every load of a minute or longer that came to its end and whose power is known; \
                    what is within 2 % of an earlier phase of the test is not repeated."
             .to_owned(),
         doubts: Vec::new(),

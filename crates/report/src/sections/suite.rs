@@ -56,7 +56,16 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
         (_, count) => {
             let missed: Vec<_> = all.iter().filter(|target| target.passes == Some(false)).collect();
-            let others = if missed.len() > 1 { ", among others" } else { "" };
+            // In another cycle it is the same target.
+            let target_of = |target: &Judged| match target.figure.split_once(", cycle ") {
+                Some((step, rest)) => {
+                    format!("{step}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+                }
+                None => target.figure.clone(),
+            };
+            let first = missed.first().map(|target| target_of(target));
+            let is_another = |target: &&&Judged| Some(target_of(target)) != first;
+            let others = if missed.iter().any(is_another) { ", among others" } else { "" };
             let first = missed.first().map_or_else(String::new, |target| {
                 format!(" Missed{others}: {} {}.", target.figure, in_words(target))
             });

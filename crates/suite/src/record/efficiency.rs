@@ -27,6 +27,8 @@ pub struct Efficiency {
 const PHASE_MIN: Nanos = Nanos::from_secs(60);
 /// A phase that rests for more than nine tenths of its seconds does no work to speak of.
 const WORKING_MIN: f64 = 0.1;
+/// From so many I/Os in flight on average on it does not rest.
+const IN_FLIGHT_MIN: f64 = 0.5;
 const JOULES_PER_WATT_HOUR: f64 = 3600.0;
 
 impl Efficiency {
@@ -44,7 +46,10 @@ impl Efficiency {
         // Trims and flushes move nothing, and mostly take no power in a model.
         let moves = |sample: &&&Sample| sample.read_bytes + sample.written_bytes > 0;
         let working = samples.iter().filter(moves).count();
-        if joules <= 0.0 || (working as f64) < WORKING_MIN * samples.len() as f64 {
+        let works = working as f64 >= WORKING_MIN * samples.len() as f64;
+        // A drive that answers in few of its seconds does so under its load.
+        let waited: f64 = samples.iter().map(|s| s.queue_depth * s.span_ns as f64 / 1e9).sum();
+        if joules <= 0.0 || !(works || waited >= IN_FLIGHT_MIN * seconds) {
             return None;
         }
         let sum =
@@ -150,6 +155,12 @@ mod tests {
     #[test]
     fn what_rests_or_is_told_in_part_has_no_efficiency() {
         assert_eq!(efficiency(20, |_| Some(2_000_000)), []);
+        // A drive that completes its I/Os in one of 20 seconds: they waited all the time.
+        let (phases, mut recording) = recording(20, |_| Some(2_000_000));
+        for sample in recording.samples.iter_mut().filter(|sample| sample.writes > 0) {
+            sample.queue_depth = 20.0;
+        }
+        assert_eq!(Efficiency::of_phases(&phases, &recording).len(), 1);
         assert_eq!(efficiency(1, |second| (second != 60).then_some(2_000_000)), []);
         assert_eq!(efficiency(1, |_| None), []);
     }

@@ -3,7 +3,7 @@
 //! docs/methodology/any-run.md has the bounds.
 
 use std::cmp::Ordering;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use writecliff_device::{
     Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, OwnCounters, Rebuilding,
@@ -152,10 +152,11 @@ fn die_lost(record: &RunRecord) -> Option<Warning> {
     };
     let after =
         planned().map(|at| Nanos::from_secs(at.0.saturating_sub(phase.start.0) / 1_000_000_000));
-    let in_fill =
-        phase.name.rsplit('/').next().is_some_and(|name| name.starts_with(consistency::FILL));
+    // Fills of other settings come before it and after.
+    let of_all_stages = matches!(record.plan, Plan::SpareArea(_))
+        || phase.name.rsplit('/').next() == Some(consistency::FILL);
     // A purge brings no die back: what comes later, at whatever setting, is without it.
-    Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, in_fill }))
+    Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, of_all_stages }))
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.
@@ -292,11 +293,26 @@ fn samples_of<'a>(phase: &Phase, recording: &'a Recording) -> impl Iterator<Item
     recording.samples.iter().filter(move |sample| span.contains(&sample.start_ns))
 }
 
+/// The phase that a sample is of; its series where none is known.
+fn phase_of<'a>(record: &'a RunRecord, sample: &'a Sample) -> &'a str {
+    let is_of = |phase: &&Phase| {
+        (phase.start.0..phase.start.0 + phase.length.0.max(1)).contains(&sample.start_ns)
+    };
+    record.phases.iter().find(is_of).map_or(&sample.series, |phase| &phase.name)
+}
+
 /// Where a drive that tells of it slowed down because it was too warm, and for how much of the time.
 fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
+    // What goes on at once in several series was kept waiting once.
+    let mut seen = BTreeSet::new();
+    let samples: Vec<(&str, &Sample)> = samples
+        .iter()
+        .map(|sample| (phase_of(record, sample), *sample))
+        .filter(|(phase, sample)| seen.insert((*phase, sample.start_ns)))
+        .collect();
     let mut series: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
-    for sample in samples.iter().filter(|_| !record.plan.warms()) {
-        let (throttled, all) = series.entry(&sample.series).or_default();
+    for (phase, sample) in samples.iter().filter(|_| !record.plan.warms()) {
+        let (throttled, all) = series.entry(phase).or_default();
         *throttled += sample.throttled_ns.unwrap_or(0);
         *all += sample.span_ns;
     }
@@ -305,9 +321,9 @@ fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
     let (most, share) = shares.max_by(|a, b| a.1.total_cmp(&b.1))?;
     let (parts, most, percent) = (series.len(), most.to_owned(), share.min(100.0));
     let others = others(series.keys().copied(), &most);
-    let slowed = samples.iter().filter(|sample| sample.throttled_ns.unwrap_or(0) > 0);
-    let last = slowed.max_by_key(|sample| sample.start_ns);
-    let last = last.map(|sample| format!("in second {} of {}", sample.second, sample.series));
+    let slowed = samples.iter().filter(|(_, sample)| sample.throttled_ns.unwrap_or(0) > 0);
+    let last = slowed.max_by_key(|(_, sample)| sample.start_ns);
+    let last = last.map(|(phase, sample)| format!("in second {} of {phase}", sample.second));
     Some(Warning::Drive(DriveWarning::SlowedDown { parts, most, others, percent, last }))
 }
 

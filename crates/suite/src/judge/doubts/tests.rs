@@ -423,6 +423,30 @@ fn a_directory_is_doubted_where_its_flush_reaches_no_drive_here() {
 }
 
 /// A drive that tells whether it slows down is believed, whatever the temperature at the end of a second.
+/// Two series of one phase: the drive kept both waiting at the same time.
+#[test]
+fn what_goes_on_at_once_was_kept_waiting_once() {
+    let mut record = record(Vec::new());
+    let mut recording = Recording::default();
+    for (series, second) in [("reads", 0), ("writes", 0), ("reads", 1), ("writes", 1)] {
+        recording.samples.push(Sample {
+            throttled_ns: Some(if second == 0 { 500_000_000 } else { 0 }),
+            ..sample(series, second, 1)
+        });
+    }
+    record.phases = vec![phase("both", 0, counted(0, 0))];
+    record.phases[0].length = Nanos::from_secs(2);
+    let found = doubts(&record, &recording);
+    let expected = Warning::Drive(DriveWarning::SlowedDown {
+        parts: 1,
+        most: "both".to_owned(),
+        others: Vec::new(),
+        percent: 25.0,
+        last: Some("in second 0 of both".to_owned()),
+    });
+    assert!(found.contains(&expected), "{found:?}");
+}
+
 #[test]
 fn what_slowed_down_is_told_however_cool_each_second_ended() {
     let limit = Temperature(85_000);

@@ -126,9 +126,9 @@ pub enum DriveWarning {
         /// When that was, from the phase's beginning, to the second; `None` if nothing planned it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Nanos>,
-        /// Whether it is one that only fills the drive.
+        /// Whether fills and fresh rates are of either drive as well.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-        in_fill: bool,
+        of_all_stages: bool,
     },
     /// A simulated drive lost what it had acknowledged.
     #[error(

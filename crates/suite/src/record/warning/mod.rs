@@ -81,7 +81,9 @@ impl Warning {
         match self {
             Self::Method(doubt) => doubt.is_of(stage),
             Self::Drive(DriveWarning::Rebuilt { in_fill: true, .. }) => stage == Stage::Fill,
-            Self::Drive(DriveWarning::DieLost { in_fill: false, .. }) => stage == Stage::Later,
+            Self::Drive(DriveWarning::DieLost { of_all_stages: false, .. }) => {
+                stage == Stage::Later
+            }
             _ => true,
         }
     }
