@@ -303,6 +303,9 @@ fn phase_of<'a>(record: &'a RunRecord, sample: &'a Sample) -> &'a str {
 
 /// Where a drive that tells of it slowed down because it was too warm, and for how much of the time.
 fn slowed_down(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
+    if samples.iter().all(|sample| sample.throttled_ns.unwrap_or(0) == 0) {
+        return None;
+    }
     // What goes on at once in several series was kept waiting once.
     let mut seen = BTreeSet::new();
     let samples: Vec<(&str, &Sample)> = samples
