@@ -153,11 +153,15 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
             format!("Late in every variant{of_those}: {} of the requests.", percent(*share))
         }
     };
-    let of_scale_models =
-        match parts.iter().any(|part| part.doubts.iter().any(|doubt| doubt.of_times)) {
-            true => "With scale models, whose pauses are shorter than the drives': ",
-            false => "",
-        };
+    let has_scale_models = |part: &&FleetPart| part.doubts.iter().any(|doubt| doubt.of_times);
+    let with = parts.iter().filter(has_scale_models).map(|part| format!("'{}'", part.name));
+    let with: Vec<String> = with.collect();
+    let shorter = "whose pauses are shorter than the drives': ";
+    let of_scale_models = match with.len() {
+        0 => String::new(),
+        all if all == parts.len() => format!("With scale models, {shorter}"),
+        _ => format!("With scale models in {}, {shorter}", with.join(", ")),
+    };
     format!("{of_scale_models}{compared}{left_out}")
 }
 
@@ -320,8 +324,8 @@ fn figures(service: &Service) -> Vec<FleetFigure> {
     let figure = |RowFigure { name, value, unit, good, .. }| {
         let meaning =
             MEANINGS.iter().find(|(of, _)| **of == name).map_or("", |(_, meaning)| meaning);
-        // Shares are of late requests and of such that were asked twice.
-        let of_times = ["ms", "%"].contains(&&*unit);
+        // Shares are of late requests and of such that were asked twice; a median is of no pause.
+        let of_times = ["ms", "%"].contains(&&*unit) && !name.ends_with("p50");
         FleetFigure { name, value, unit, good, meaning, of_times }
     };
     service.figures().into_iter().map(figure).collect()

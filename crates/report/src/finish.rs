@@ -1,12 +1,14 @@
 //! What every section and picture gets, whatever test it is of: doubts where they belong, what
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
-use writecliff_suite::{TestEntry, consistency, corners, spare_area};
+use writecliff_suite::{
+    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite,
+};
 
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Marks, Panel, Section, View};
+use crate::section::{Panel, Section, View};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -46,7 +48,9 @@ pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) ->
 /// Says in each section what was not the same for all, and which drives have no data for it.
 pub(crate) fn explain(subjects: &Subjects<'_>, sections: &mut [Section]) {
     for section in sections {
-        let is_comparable = subjects.is_equal_load(section.id) && subjects.is_result();
+        // That more spare area is better needs no star.
+        let is_comparable =
+            subjects.is_comparison() && subjects.is_equal_load(section.id) && subjects.is_result();
         if !is_comparable {
             let rows = section.tables.iter_mut().flat_map(|table| &mut table.rows);
             rows.for_each(|row| row.good = None);
@@ -92,10 +96,16 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
     of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
 }
 
-/// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area or one corner is
-/// none about another.
-const CELLS_KNOW: [&str; 3] =
-    [consistency::Plan::NAME, spare_area::Plan::NAME, corners::Plan::NAME];
+/// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
+/// is none about another.
+const CELLS_KNOW: [&str; 6] = [
+    consistency::Plan::NAME,
+    spare_area::Plan::NAME,
+    corners::Plan::NAME,
+    queue_depth::Plan::NAME,
+    read_write_mix::Plan::NAME,
+    suite::Plan::NAME,
+];
 
 /// What is in doubt is never the best of its row, and is marked beside what is not. A section of no test is about
 /// all of them: what is in doubt of a drive there is told in `of_all`.
@@ -105,14 +115,18 @@ pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, of_all: &[
         Some(_) => subjects.all[subject].is_doubtful(section.id),
         None => !of_all[subject].is_empty(),
     };
-    let marks = Marks::of_page(subjects.all.len());
+    // Columns of one drive's page may be of anything.
+    let only = (subjects.all.len() == 1).then_some(0);
     for table in &mut section.tables {
-        let in_doubt: Vec<bool> =
-            table.columns.iter().map(|column| column.of.subject.is_some_and(is_doubtful)).collect();
+        let in_doubt: Vec<bool> = table
+            .columns
+            .iter()
+            .map(|column| column.of.subject.or(only).is_some_and(is_doubtful))
+            .collect();
         for row in &mut table.rows {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }
-        table.mark_doubts(marks);
+        table.mark_doubts();
     }
 }
 

@@ -277,6 +277,12 @@ impl Run {
             None => self.plan_in_words(),
         };
         details.push(("Plan", plan));
+        let read_as: &[String] = match &record.plan {
+            Plan::Mixed(plan) => &plan.read_as,
+            Plan::Suite(plan) => &plan.read_as,
+            _ => &[],
+        };
+        details.push(("Job file", printable(&read_as.join("; "))));
         details.retain(|(_, value)| !value.is_empty());
         details.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }
@@ -299,10 +305,13 @@ impl Run {
         let Ok(Value::Object(plan)) = serde_json::to_value(&self.record.plan) else {
             return NONE.to_owned();
         };
-        let parts = plan.iter().filter(|(key, _)| *key != "test").map(|(key, value)| {
-            let value = value.as_str().map_or_else(|| value.to_string(), number::spaced);
-            format!("{} {value}", key.replace('_', " "))
-        });
+        let parts = plan
+            .iter()
+            .filter(|(key, _)| !["test", "read_as"].contains(&key.as_str()))
+            .map(|(key, value)| {
+                let value = value.as_str().map_or_else(|| value.to_string(), number::spaced);
+                format!("{} {value}", key.replace('_', " "))
+            });
         parts.collect::<Vec<_>>().join(", ")
     }
 

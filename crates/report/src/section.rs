@@ -59,6 +59,8 @@ pub(crate) struct Table {
     /// What the first column is, if that needs saying.
     pub(crate) corner: String,
     pub(crate) columns: Vec<Column>,
+    /// What the last column is, where rows have meanings.
+    pub(crate) meanings: &'static str,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -203,31 +205,10 @@ const DOUBT: &str = " ?";
 /// What that means.
 pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
 
-/// Where figures in doubt are marked.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Marks {
-    /// Where others beside them are in none: what is true of all stands above them.
-    IfOthersAreSure,
-    /// Everywhere, since others on the page are in none.
-    Always,
-}
-
-impl Marks {
-    /// Of a page about so many.
-    pub(crate) fn of_page(subjects: usize) -> Self {
-        if subjects > 1 { Self::Always } else { Self::IfOthersAreSure }
-    }
-}
-
-/// Marks the figures in doubt; whether it did.
-fn mark_doubts<'a>(figures: impl Iterator<Item = &'a mut Cell>, marks: Marks) -> bool {
-    let (doubtful, sure): (Vec<&mut Cell>, Vec<&mut Cell>) =
-        figures.partition(|cell| cell.in_doubt);
-    let marks = !doubtful.is_empty() && (marks == Marks::Always || !sure.is_empty());
-    if marks {
-        doubtful.into_iter().for_each(|cell| cell.text += DOUBT);
-    }
-    marks
+/// Marks the figures in doubt; whether there are any.
+fn mark_doubts<'a>(figures: impl Iterator<Item = &'a mut Cell>) -> bool {
+    let doubtful = figures.filter(|cell| cell.in_doubt);
+    doubtful.map(|cell| cell.text += DOUBT).count() > 0
 }
 
 impl From<String> for Cell {
@@ -241,7 +222,7 @@ impl Ranking {
     pub(crate) fn new(columns: Vec<RankedBy>, mut rows: Vec<Vec<Cell>>) -> Self {
         // What is shown and not ranked is a figure as well.
         let figures = rows.iter_mut().flatten().filter(|cell| cell.text != NONE);
-        let note = if mark_doubts(figures, Marks::Always) { DOUBT_MEANS } else { "" };
+        let note = if mark_doubts(figures) { DOUBT_MEANS } else { "" };
         Self { columns, rows, note }
     }
 
@@ -280,13 +261,17 @@ impl Table {
     /// A table with a column for each of these drives.
     pub(crate) fn new(title: &str, text: &str, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         let (title, text, corner) = (title.to_owned(), text.to_owned(), String::new());
-        Self { of: Place::default(), first: false, title, text, corner, columns, rows }
+        let (of, first, meanings) = (Place::default(), false, "Meaning");
+        Self { of, first, title, text, corner, columns, meanings, rows }
     }
 
     /// Marks what is in doubt, and says what that means.
-    pub(crate) fn mark_doubts(&mut self, marks: Marks) {
+    pub(crate) fn mark_doubts(&mut self) {
         let cells = self.rows.iter_mut().flat_map(|row| &mut row.values);
-        if mark_doubts(cells.filter(|cell| cell.number.is_some()), marks) {
+        let is_figure = |cell: &&mut Cell| {
+            cell.number.is_some() || cell.text.starts_with(|first: char| first.is_ascii_digit())
+        };
+        if mark_doubts(cells.filter(is_figure)) {
             self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();
         }
     }
@@ -344,14 +329,9 @@ mod tests {
     fn a_doubt_is_marked_beside_what_is_in_none() {
         let cell = |in_doubt| Cell { in_doubt, ..Cell::new("5".to_owned(), Some(5.0)) };
         let mut mixed = [cell(true), cell(false)];
-        assert!(mark_doubts(mixed.iter_mut(), Marks::IfOthersAreSure));
+        assert!(mark_doubts(mixed.iter_mut()));
         assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5"]);
-        let mut all = [cell(true), cell(true)];
-        let on_its_own = mark_doubts(all.iter_mut(), Marks::of_page(1));
-        assert!(!on_its_own, "what is true of all stands above them");
-        assert_eq!(all[0].text, "5");
-        assert!(mark_doubts(all.iter_mut(), Marks::of_page(2)), "other tables are in none");
-        assert_eq!(all[0].text, "5 ?");
+        assert!(!mark_doubts([cell(false)].iter_mut()));
         let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
         assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
         // Of too few seconds, which have no place.

@@ -2,7 +2,7 @@
 //! drives a ranking.
 
 use writecliff_device::Operation;
-use writecliff_suite::consistency::WorstSecond;
+use writecliff_suite::consistency::{FallCause, WorstSecond};
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
     FastPart, Good, Outcome, Plan, Stage, WindowState, consistency, corners, is_hard_disk,
@@ -90,24 +90,25 @@ fn of_one(subject: &Subject) -> String {
 fn fall(main: &Writes<'_>, writes: &str) -> String {
     let outcome = &main.outcome;
     let [fresh, mean] = [outcome.fresh_iops, outcome.steady_iops.mean].map(number::count);
-    match (outcome.cliff_s, outcome.warm_fall_s) {
+    match (outcome.cliff_s, outcome.other_fall()) {
         (Some(second), _) if main.outcome.came_back() => {
             let second = number::seconds(f64::from(second));
             format!(
-                "{writes} fall below half of {fresh} IOPS after {second} for a while, and come back to {mean} on \
-                 average"
+                "{writes} fall below half of {fresh} IOPS after {second} {}, and come back to {mean} on average",
+                outcome.how_long()
             )
         }
         (Some(second), _) => {
             let second = number::seconds(f64::from(second));
             format!("{writes} fall after {second}, from {fresh} to {mean} IOPS on average")
         }
-        (None, Some(second)) => {
+        (None, Some((second, cause))) => {
             let second = number::seconds(f64::from(second));
-            format!(
-                "{writes} fall after {second}, when the drive is too warm, from {fresh} to {mean} IOPS on \
-                 average"
-            )
+            let when = match cause {
+                FallCause::Heat => "when the drive is too warm",
+                FallCause::LostDie => "with a die that stopped working",
+            };
+            format!("{writes} fall after {second}, {when}, from {fresh} to {mean} IOPS on average")
         }
         (None, None) if let Some(first) = outcome.fell_from_iops => {
             let first = number::count(first);
@@ -249,7 +250,11 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile
             tile(
                 "Falls after",
                 value,
-                format!("below half of fresh for a while; in the end {}", main.of_fresh_in_words()),
+                format!(
+                    "below half of fresh {}; in the end {} on average",
+                    outcome.how_long(),
+                    main.of_fresh_in_words()
+                ),
             )
         }
         Some(second) => {
@@ -261,11 +266,12 @@ fn cliff(main: &Writes<'_>, tile: &dyn Fn(&str, String, String) -> Tile) -> Tile
             tile("Cliff", "not known".to_owned(), note)
         }
         None if outcome.may_have_fallen() => {
-            let note = match outcome.fell_from_iops {
-                Some(_) => format!("it fell within its first seconds; {note}"),
-                None => format!("it fell while it was too warm; {note}"),
+            let fell = match outcome.other_fall() {
+                Some((_, FallCause::Heat)) => "while it was too warm",
+                Some((_, FallCause::LostDie)) => "with a die that stopped working",
+                None => "within its first seconds",
             };
-            tile("Cliff", "not known".to_owned(), note)
+            tile("Cliff", "not known".to_owned(), format!("it fell {fell}; {note}"))
         }
         None => {
             let note = format!("in {}; {note}", number::seconds(main.seconds));
@@ -607,7 +613,7 @@ mod tests {
         );
         assert_eq!(
             back.1,
-            "Falls after 60 s: below half of fresh for a while; in the end 75 % of fresh"
+            "Falls after 60 s: below half of fresh for a while; in the end 75 % of fresh on average"
         );
     }
 }

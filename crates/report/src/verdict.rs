@@ -1,6 +1,7 @@
 //! The result in a few plain sentences, computed from the numbers, each with the picture that shows
 //! it.
 
+use writecliff_suite::consistency::FallCause;
 use writecliff_suite::{Outcome, Plan, WindowState, doubts_across, is_hard_disk};
 
 use crate::run::Run;
@@ -55,9 +56,12 @@ fn ended_early(subject: &Subject) -> impl Iterator<Item = Sentence> {
     runs.filter(|run| broken_off(run).is_some()).filter_map(|run| headline_of(run, false))
 }
 
-/// Whether the verdict says itself what came of it, and how far it came: of random writes and TRIM.
+/// Whether the verdict says itself what came of it, and how far it came: of random writes and TRIM. Of other spare
+/// areas it says what came of them alone.
 fn is_of_verdict(run: &Run) -> bool {
-    !tortures(run).is_empty() || matches!(run.record.outcome, Some(Outcome::Trim(_)))
+    let is_spare_area = matches!(run.record.plan, Plan::SpareArea(_));
+    (!is_spare_area && !tortures(run).is_empty())
+        || matches!(run.record.outcome, Some(Outcome::Trim(_)))
 }
 
 /// Where that was which a test wrote and the fast buffer can take whole. After a rest it may have left it.
@@ -190,13 +194,17 @@ fn fresh(main: &Writes<'_>) -> Sentence {
 fn cliff(main: &Writes<'_>) -> Sentence {
     let text = match main.outcome.cliff_s {
         Some(second) if main.outcome.came_back() => format!(
-            "After {} it falls below half of that for a while, and comes back.",
-            number::seconds(f64::from(second))
+            "After {} it falls below half of that {}, and comes back.",
+            number::seconds(f64::from(second)),
+            main.outcome.how_long()
         ),
-        None if let Some(second) = main.outcome.warm_fall_s => format!(
-            "After {} it falls below half of that while it is too warm, and slows down for that: whether a \
-             write cliff came is not known.",
-            number::seconds(f64::from(second))
+        None if let Some((second, cause)) = main.outcome.other_fall() => format!(
+            "After {} it falls below half of that {}: whether a write cliff came is not known.",
+            number::seconds(f64::from(second)),
+            match cause {
+                FallCause::Heat => "while it is too warm, and slows down for that",
+                FallCause::LostDie => "with a die that stopped working",
+            }
         ),
         None if let Some(first) = main.outcome.fell_from_iops => format!(
             "That is the median of its first seconds, within which it fell from {}: whether a write cliff came is not \
@@ -212,12 +220,26 @@ fn cliff(main: &Writes<'_>) -> Sentence {
         Some(second) => {
             let written = number::bytes(main.written_before_cliff.unwrap_or(0.0));
             let second = number::seconds(f64::from(second));
-            format!("The write cliff comes after {second}, some {written}.")
+            format!("The write cliff comes after {second}, some {written}{}.", until_then(main))
         }
         None => format!("No write cliff came in {}.", number::seconds(main.seconds)),
     };
     Sentence::new(text, &[("consistency-whole", "picture")])
 }
+
+/// `, at 43,820 IOPS on average until then`, where that is not what it does fresh.
+fn until_then(main: &Writes<'_>) -> String {
+    let seconds = main.outcome.cliff_s.map_or(1.0, f64::from).max(1.0);
+    let ios = main.written_before_cliff.unwrap_or(0.0) / main.block as f64;
+    let (mean, fresh) = (ios / seconds, main.outcome.fresh_iops);
+    match (fresh / APART..=fresh * APART).contains(&mean) {
+        true => String::new(),
+        false => format!(", at {} on average until then", number::iops(mean)),
+    }
+}
+
+/// From this ratio on a mean is another figure than a median.
+const APART: f64 = 1.1;
 
 fn left(main: &Writes<'_>) -> Sentence {
     let mean = main.outcome.steady_iops.mean;

@@ -128,7 +128,9 @@ impl<'a> Writes<'a> {
 
     /// The same in words: `as much as fresh`, `38 % of fresh`.
     pub(crate) fn of_fresh_in_words(&self) -> String {
-        if let Some(first) = self.outcome.fell_from_iops {
+        // Beside a later fall it is a share of what fell then.
+        let fell_later = self.outcome.cliff_s.is_some() || self.outcome.other_fall().is_some();
+        if let Some(first) = self.outcome.fell_from_iops.filter(|_| !fell_later) {
             let share = self.outcome.steady_iops.mean / first;
             return format!("{} of the first second", number::percent(share));
         }
@@ -204,6 +206,9 @@ fn in_words(shape: Shape) -> String {
         Shape::Line => "on a flat line".to_owned(),
         Shape::Band => "in a narrow band".to_owned(),
         Shape::Cloud => "in a cloud".to_owned(),
+        Shape::MostlyLine { share } => {
+            format!("on a line in {} of its seconds", number::percent(share))
+        }
         Shape::Swings => "up and down".to_owned(),
         Shape::Declines => "falling all the while".to_owned(),
         Shape::Rises => "rising all the while".to_owned(),
@@ -254,7 +259,12 @@ fn mean(all: &[&Outcome]) -> Outcome {
         fast_part: all[0].fast_part,
         fresh_iops: of(|o| o.fresh_iops),
         cliff_s: met.map(|second| second.round() as u32),
+        falls_again: all.iter().any(|outcome| outcome.falls_again),
         warm_fall_s: all.iter().find_map(|outcome| outcome.warm_fall_s).filter(|_| met.is_none()),
+        lost_die_fall_s: all
+            .iter()
+            .find_map(|outcome| outcome.lost_die_fall_s)
+            .filter(|_| met.is_none()),
         fell_from_iops: average(&known(&|o| o.fell_from_iops)).filter(|_| met.is_none()),
         steady_from_s: all[0].steady_from_s,
         steady_iops: Statistics {
@@ -297,7 +307,9 @@ pub(crate) mod tests {
             fast_part: None,
             fresh_iops: 60_000.0,
             cliff_s: Some(60),
+            falls_again: false,
             warm_fall_s: None,
+            lost_die_fall_s: None,
             fell_from_iops: None,
             steady_from_s: 0,
             floor_to_mean: steady_iops.floor / steady_iops.mean,

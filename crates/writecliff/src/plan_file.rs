@@ -21,8 +21,8 @@ pub fn read_plan(test: &str, path: &Path) -> Result<(Plan, Vec<Note>), Error> {
         .map_err(|source| Error::PlanUnreadable { path: path.to_owned(), source })?;
     if test == mixed::Plan::NAME && path.extension().is_none_or(|extension| extension != "toml") {
         let file = path.display().to_string();
-        let mut jobs = fio::read(&file, &text, &|name| std::env::var(name).ok())?;
-        let notes = std::mem::take(&mut jobs.notes);
+        let jobs = fio::read(&file, &text, &|name| std::env::var(name).ok())?;
+        let notes = jobs.notes.clone();
         return Ok((Plan::Mixed(jobs.into()), notes));
     }
     if test == suite::Plan::NAME {

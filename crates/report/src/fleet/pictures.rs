@@ -55,7 +55,7 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
         .of_nanos();
         let title = "Every minute's 99.9th percentile";
         let minutes = picture(fleet, "minutes", title, (x, y), |part| part.minutes.clone());
-        views.push(View::common(title, "", minutes));
+        views.push(View::common(title, "Of reads and writes together. Logarithmic.", minutes));
     }
     views
 }
@@ -69,9 +69,17 @@ pub(super) fn blame(fleet: &FleetPage) -> Vec<View> {
     let y = Axis::linear("late requests, %", 100.0);
     let title = "Late requests and the drives they waited for";
     let picture = picture(fleet, "blame", title, (x, y), |part| part.blame.clone());
-    let text = "Drives that most late requests waited for come first. A steep line: a few drives make \
-                the tail. A straight one: all have their part in it.";
-    vec![View::common(title, text, picture)]
+    let without = fleet.variants.iter().filter(|part| part.blame.is_empty());
+    let without: Vec<&str> = without.map(|part| part.name.as_str()).collect();
+    let none = match &without[..] {
+        [] => String::new(),
+        without => format!(" No late request, and no line: {}.", without.join("; ")),
+    };
+    let text = format!(
+        "Drives that most late requests waited for come first. A steep line: a few drives make the tail. A straight \
+         one: all have their part in it.{none}"
+    );
+    vec![View::common(title, &text, picture)]
 }
 
 /// Late requests over cost, if that is known of several.
@@ -113,9 +121,10 @@ fn picture(
     (x, y): (Axis, Axis),
     points: impl Fn(&FleetPart) -> Vec<(f64, f64)>,
 ) -> Picture {
-    let traces = fleet.variants.iter().enumerate().map(|(index, part)| {
+    let traces = fleet.variants.iter().enumerate().filter_map(|(index, part)| {
         let name = if part.name.is_empty() { "requests" } else { &part.name };
-        Points::line(name, nth_style(index), points(part))
+        let points = points(part);
+        (!points.is_empty()).then(|| Points::line(name, nth_style(index), points))
     });
     let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces.collect());
     finish(&mut picture, fleet);

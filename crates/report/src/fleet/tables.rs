@@ -3,7 +3,7 @@
 use super::{FleetDrive, FleetFigure, FleetKind, FleetPage, FleetPart, plain};
 use crate::number;
 use crate::number::NONE;
-use crate::section::{Cell, Column, Marks, Place, Row, Table};
+use crate::section::{Cell, Column, Place, Row, Table};
 
 /// Figures down, variants across.
 pub(super) fn figures(fleet: &FleetPage) -> Table {
@@ -28,9 +28,15 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
     };
     let rows = fleet.figures().into_iter().map(row).collect();
     let mut table = Table::new("Figures", "", columns.collect(), rows);
-    table.mark_doubts(Marks::of_page(fleet.variants.len()));
+    if table.rows.iter().any(|row| !row.best().is_empty()) {
+        STAR.clone_into(&mut table.text);
+    }
+    table.mark_doubts();
     table
 }
+
+const STAR: &str =
+    "A star marks the best and what is not told apart from it (5 %), if that is in no doubt.";
 
 /// Of each variant its kinds of drives, and those that most late requests waited for.
 pub(super) fn drives(fleet: &FleetPage) -> Vec<Table> {
@@ -60,19 +66,31 @@ fn kinds(part: &FleetPart) -> Table {
         ];
         Row::new(&kind.drive, values, "")
     };
-    let names =
-        ["drives", "of requests", "of late ones", "write amplification", "endurance", "a year"];
+    let names = [
+        "drives",
+        "of requests",
+        "of late ones",
+        "write amplification",
+        "endurance",
+        "cost a year",
+    ];
     let rows = part.kinds.iter().map(row).collect();
     let mut table = table(&titled("Kinds of drives", part), &names, rows);
-    if part.kinds.iter().any(|kind| kind.years.is_some()) {
-        ENDURANCE.clone_into(&mut table.text);
-    }
+    let has_years = part.kinds.iter().any(|kind| kind.years.is_some());
+    let has_costs = part.kinds.iter().any(|kind| kind.dollars_a_year.is_some());
+    let told = [(has_years, ENDURANCE), (has_costs, COST)];
+    let told: Vec<&str> = told.into_iter().filter(|told| told.0).map(|told| told.1).collect();
+    table.text = told.join(" ");
     table
 }
 
 /// What the column tells.
 const ENDURANCE: &str = "Endurance: how long a drive's rated writes last in this service; of a scale model those of the whole drive, \
                          whose rates it has.";
+
+/// What the next one tells.
+const COST: &str = "Cost a year: the price of all of them, as the drives' profiles have it, over five years, or over their \
+                    endurance if that is known and shorter.";
 
 fn slowest(part: &FleetPart) -> Table {
     let row = |drive: &FleetDrive| {

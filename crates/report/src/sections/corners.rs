@@ -6,7 +6,7 @@ use writecliff_suite::{DriveWarning, Good, Stage, Warning};
 
 use super::{Answer, Latency, answers, is_same_rate, latency_row, number_row, table_of};
 use crate::picture::{Axis, Bar, Picture, Points, READS, WRITES, nth_style};
-use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::section::{Cell, Column, DOUBT_MEANS, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 use crate::{buffer, number};
 
@@ -23,7 +23,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
             .collect(),
         false => vec![alone(subjects, &answers[0], &corners)],
     };
-    let tables = vec![rates(subjects, &answers, &corners), latencies(subjects, &answers, &corners)];
+    let tables = match &answers[..] {
+        [answer] => vec![of_one(subjects, answer, &corners)],
+        several => {
+            vec![rates(subjects, several, &corners), latencies(subjects, several, &corners)]
+        }
+    };
     let places = places(&answers);
     let method = format!(
         "Short loads: each write on a purged drive if it has a purge, reads on one that is filled.{places}{repeats}"
@@ -100,9 +105,13 @@ fn find<'a>(outcome: &'a Outcome, corner: &Corner) -> Option<&'a CornerFigures> 
     outcome.corners.iter().find(|figures| figures.corner == *corner)
 }
 
+fn order(corner: &Corner) -> &'static str {
+    if corner.random { "random" } else { "sequential" }
+}
+
 /// `4 KiB random write, QD32`, and the data if they repeat.
 fn name(corner: &Corner) -> String {
-    let order = if corner.random { "random" } else { "sequential" };
+    let order = order(corner);
     let operation = if corner.operation == Operation::Read { "read" } else { "write" };
     let data = if corner.data == Data::Repeating { ", repeating data" } else { "" };
     let (block, depth) = (number::size(corner.block), corner.queue_depth);
@@ -151,7 +160,14 @@ fn compared(
     if corners.is_empty() || highest == 0.0 {
         return None;
     }
-    let x = Axis::names("corner", corners.iter().map(|corner| name(corner)).collect()).untitled();
+    // What all have in common stands above, where there is room.
+    let same = corners.windows(2).all(|two| two[0].block == two[1].block);
+    let short = |corner: &&Corner| {
+        let name = name(corner);
+        let common = format!("{} {} ", number::size(corner.block), order(corner));
+        if same { name.replacen(&common, "", 1) } else { name }
+    };
+    let x = Axis::names("corner", corners.iter().map(short).collect()).untitled();
     let y = Axis::linear(unit(random).0, highest);
     let trace = |answer: &Answer<'_, Outcome>| {
         let name = subjects.full_name(answer.subject);
@@ -161,27 +177,41 @@ fn compared(
     let id = if random { "corners-random" } else { "corners-sequential" };
     let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces);
     picture.conditions = "incompressible data".to_owned();
-    Some(View::common(title, "Higher is better.", picture))
+    let text = match corners.first().filter(|_| same) {
+        Some(corner) => {
+            format!("{} {}. Higher is better.", number::size(corner.block), order(corner))
+        }
+        None => "Higher is better.".to_owned(),
+    };
+    Some(View::common(title, &text, picture))
 }
 
 /// One drive's corners in MB/s, beside each other.
 fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corner]) -> View {
+    let is_doubtful = |figures: &CornerFigures| {
+        let (subject, phase) = (&subjects.all[answer.subject], figures.corner.phase());
+        subject.is_part_doubtful_at(Stage::Later, Plan::NAME, Some(&phase))
+    };
+    let shown = || corners.iter().filter_map(|corner| find(answer.outcome, corner));
     let bar = |figures: &CornerFigures| {
         let value = figures.rate.megabytes_per_second;
         let style = if figures.corner.operation == Operation::Read { READS } else { WRITES };
         let rate = number::megabytes_per_second(value);
         let words = if figures.corner.random { in_words(figures) + ", " + &rate } else { rate };
-        let phase = figures.corner.phase();
-        let subject = &subjects.all[answer.subject];
-        let in_doubt = subject.is_part_doubtful_at(Stage::Later, Plan::NAME, Some(&phase));
-        let words = if in_doubt { words + " ?" } else { words };
+        let words = if is_doubtful(figures) { words + " ?" } else { words };
         Bar { name: named(subjects, answer, &figures.corner), value, error: None, words, style }
     };
-    let bars = corners.iter().filter_map(|corner| find(answer.outcome, corner)).map(bar).collect();
+    let bars = shown().map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
     let mut picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
     picture.conditions = "incompressible data".to_owned();
-    View::common("All corners", "Writes are blue, reads green.", picture)
+    let colours = "Writes are blue, reads green.";
+    let text = if shown().any(is_doubtful) {
+        format!("{colours} {DOUBT_MEANS}")
+    } else {
+        colours.to_owned()
+    };
+    View::common("All corners", &text, picture)
 }
 
 /// Whether heat may have decided instead of the buffer.
@@ -210,6 +240,11 @@ const fn within(corner: &Corner) -> &'static str {
 
 /// With what of its writes the fast buffer took, or else how its rate changed.
 fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
+    name(corner) + &note(subjects, answer, corner)
+}
+
+/// ` (in the buffer)`, ` (493 MB/s in its first third, 149 MB/s in its last)`, or nothing.
+fn note(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let part = buffer::fast_part(&subjects.all[answer.subject]);
     let is_within = find(answer.outcome, corner).is_some_and(|figures| figures.within_buffer);
     let tag = match corner.operation {
@@ -224,7 +259,7 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
         true => find(answer.outcome, corner).and_then(course).unwrap_or_default(),
         false => tag,
     };
-    if tag.is_empty() { name(corner) } else { format!("{} ({tag})", name(corner)) }
+    if tag.is_empty() { tag } else { format!(" ({tag})") }
 }
 
 /// The row of a corner, with what is in doubt of it: a doubt about another corner is none about this one.
@@ -245,15 +280,46 @@ fn doubted(
 fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corners: &[Corner]) -> Table {
     let row = |corner: &Corner| {
         let of = |answer: &Answer<'_, Outcome>| Some(value(find(answer.outcome, corner)?));
-        let name = match answers {
-            [only] => named(subjects, only, corner),
-            _ => name(corner),
-        };
-        let row = number_row(&name, Good::AtLeast, answers.iter().map(of), unit(corner.random).1);
+        let mut row =
+            number_row(&name(corner), Good::AtLeast, answers.iter().map(of), unit(corner.random).1);
+        for (cell, answer) in row.values.iter_mut().zip(answers) {
+            cell.text += &note(subjects, answer, corner);
+        }
         doubted(subjects, answers, corner, row)
     };
     let rows = corners.iter().map(row).collect();
     table_of(subjects, answers, ("Rates", ""), rows)
+}
+
+const LATENCIES: [Latency<CornerFigures>; 3] = [
+    ("median", |figures| Some(figures.latency.p50_ns)),
+    ("99.9 %", |figures| figures.latency.p999_ns),
+    ("longest", |figures| Some(figures.latency.max_ns)),
+];
+
+/// Rates and service times beside each other, and corners down.
+fn of_one(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corner]) -> Table {
+    let row = |corner: &Corner| {
+        let rate = unit(corner.random).1;
+        let one = number_row(
+            "",
+            Good::AtLeast,
+            [find(answer.outcome, corner).map(value)].into_iter(),
+            rate,
+        );
+        let mut row = doubted(subjects, std::slice::from_ref(answer), corner, one);
+        let in_doubt = row.values[0].in_doubt;
+        row.values.extend(LATENCIES.map(|(_, nanos)| {
+            let nanos = find(answer.outcome, corner).and_then(nanos);
+            let number = nanos.map(|nanos| nanos as f64);
+            Cell { in_doubt, ..Cell::new(number::service_time_if(nanos), number) }
+        }));
+        Row { name: named(subjects, answer, corner), good: None, ..row }
+    };
+    let names = ["rate"].into_iter().chain(LATENCIES.map(|(name, _)| name));
+    let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
+    let rows = corners.iter().map(row).collect();
+    Table::new("Rates and service times", "", names.map(column).collect(), rows)
 }
 
 fn latencies(
@@ -261,25 +327,6 @@ fn latencies(
     answers: &[Answer<'_, Outcome>],
     corners: &[Corner],
 ) -> Table {
-    const LATENCIES: [Latency<CornerFigures>; 3] = [
-        ("median", |figures| Some(figures.latency.p50_ns)),
-        ("99.9 %", |figures| figures.latency.p999_ns),
-        ("longest", |figures| Some(figures.latency.max_ns)),
-    ];
-    if let [answer] = answers {
-        let row = |corner: &Corner| {
-            let found = find(answer.outcome, corner);
-            let nanos =
-                |(_, nanos): Latency<CornerFigures>| number::service_time_if(found.and_then(nanos));
-            Row::new(&name(corner), LATENCIES.map(nanos).into(), "")
-        };
-        let column = |(name, _): Latency<CornerFigures>| Column {
-            of: Place::default(),
-            name: name.to_owned(),
-        };
-        let rows = corners.iter().map(row).collect();
-        return Table::new("Service times", "", LATENCIES.map(column).into(), rows);
-    }
     let each = corners.iter().flat_map(|corner| LATENCIES.map(|figure| (corner, figure)));
     let rows = each.map(|(corner, (figure, nanos))| {
         let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, corner).and_then(nanos);

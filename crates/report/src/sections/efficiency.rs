@@ -1,6 +1,6 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
-use writecliff_suite::{Efficiency, Good, Stage, TESTS};
+use writecliff_suite::{Efficiency, Good, Stage, TESTS, stutter};
 
 use super::{is_same_rate, number_row};
 use crate::number;
@@ -81,7 +81,12 @@ fn of_several(
     let row = |phase: &&str| {
         let find =
             |run: &Run| run.record.efficiency.iter().find(|one| one.phase == *phase).map(value);
-        let row = number_row(phase, Good::AtLeast, runs.iter().map(|(_, run)| find(run)), words);
+        let row = number_row(
+            called(test, phase),
+            Good::AtLeast,
+            runs.iter().map(|(_, run)| find(run)),
+            words,
+        );
         // Who does less needs less.
         let is_told = *name != ENERGY && subjects.is_equal_load(test);
         let mut row = Row { good: good.filter(|_| is_told), ..row };
@@ -118,10 +123,22 @@ fn is_as_efficient(one: &Efficiency, other: &Efficiency) -> bool {
     rates(one).into_iter().zip(rates(other)).all(|(one, other)| is_same_rate(one, other))
 }
 
+/// A phase as a person calls it, where its own name says too little.
+fn called<'a>(test: &str, phase: &'a str) -> &'a str {
+    match (test, phase) {
+        (stutter::Plan::NAME, "use") => "small writes and the stream",
+        _ => phase,
+    }
+}
+
 /// Phases down and figures across.
 fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Table {
     let row = |one: &&Efficiency| {
-        Row::new(&one.phase, SAID.map(|(_, _, value, words)| words(value(one))).into(), "")
+        Row::new(
+            called(test, &one.phase),
+            SAID.map(|(_, _, value, words)| words(value(one))).into(),
+            "",
+        )
     };
     let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
     let phases = distinct(run.record.efficiency.iter(), |one, other| is_as_efficient(one, other));

@@ -40,7 +40,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let mut method = curves::in_the_buffer(subjects, Plan::NAME);
     if tables.is_empty() {
         // A level line says no more than a sentence.
-        method += " It makes no difference: the lines are level.";
+        method += " What the data are makes no difference: the lines are level.";
         views = views.into_iter().map(View::on_demand).collect();
     }
     Some(Section::new(Plan::NAME, "Incompressible data", method.trim_start(), views, tables))

@@ -37,7 +37,7 @@ mod working_set;
 use std::cmp::Ordering;
 
 use writecliff_device::{DeviceInfo, Nanos};
-use writecliff_suite::{FigureOf, Good, Outcome, Unit, mean_and_deviation};
+use writecliff_suite::{FigureOf, Good, Outcome, Unit, Warning, mean_and_deviation};
 
 use crate::number;
 use crate::number::NONE;
@@ -155,7 +155,7 @@ fn per_drive<T>(
         .collect();
     let unknown = match &missing[..] {
         [] => String::new(),
-        missing => format!(" Not known of {}.", missing.join(", ")),
+        missing => format!(" {} told nothing of it.", missing.join(", ")),
     };
     let (id, title) = (id.to_owned(), title.to_owned());
     let text = format!("{text}{unknown}").trim_start().to_owned();
@@ -186,6 +186,27 @@ fn moments(subjects: &Subjects<'_>, subject: usize, title: &str, rows: Vec<Row>)
     let mut table = Table::new(&title, text, ["took", "at"].map(column).into(), rows);
     table.of = Place::of(subject);
     table
+}
+
+/// Whether what was measured in this phase is in doubt: by a doubt that names it, its reads or its writes, or that
+/// names none.
+fn is_in_doubt(run: &Run, phase: &str) -> bool {
+    let series = ["", " reads", " writes"].map(|operation| format!("{phase}{operation}"));
+    let may_be = |doubt: &Warning| series.iter().any(|name| doubt.may_be_of(name));
+    run.record.warnings.iter().any(may_be)
+}
+
+/// A figure of this phase.
+fn cell_of(run: &Run, phase: &str, text: String, number: f64) -> Cell {
+    Cell { in_doubt: is_in_doubt(run, phase), ..Cell::new(text, Some(number)) }
+}
+
+/// The row with what is in doubt of this phase of each drive.
+fn doubted_in<T>(phase: &str, answers: &[Answer<'_, T>], mut row: Row) -> Row {
+    for (cell, answer) in row.values.iter_mut().zip(answers) {
+        cell.in_doubt = is_in_doubt(answer.run, phase);
+    }
+    row
 }
 
 /// A row of numbers, in the words of their unit.
@@ -259,7 +280,9 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
             let mut cells = vec![&*told];
             cells.extend(others.iter().map(|row| &row.values[column]));
             cells.sort_by(|a, b| a.number.partial_cmp(&b.number).unwrap_or(Ordering::Equal));
+            let in_doubt = cells.iter().any(|cell| cell.in_doubt);
             told.text = from_to(&cells[0].text, &cells[cells.len() - 1].text);
+            told.in_doubt = in_doubt;
         }
         if let Some(last) = others.last() {
             row.name = format!("{} to {}", row.name, last.name);

@@ -43,7 +43,30 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         view(subjects, &answers, ("power-temperature", "Temperature", ""), "°C", temperature),
     ];
     let views = views.into_iter().flatten().collect();
-    Some(Section::new(Plan::NAME, TITLE, "", views, tables(subjects, &answers)))
+    let method = still_at_work(subjects, &answers);
+    Some(Section::new(Plan::NAME, TITLE, &method, views, tables(subjects, &answers)))
+}
+
+/// In which rests a drive writes for itself to their end: what it draws there, however evenly, is not what rest costs.
+fn still_at_work(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> String {
+    let is_at_work = |answer: &Answer<'_, Outcome>, phase: &str| {
+        let last = answer.run.recording.series(phase).last();
+        last.is_some_and(|s| s.ios() == 0 && s.nand_written_bytes.is_some_and(|bytes| bytes > 0))
+    };
+    let told = answers.iter().filter_map(|answer| {
+        let rests = PHASES.iter().filter(|(phase, ..)| is_at_work(answer, phase));
+        let rests: Vec<&str> = rests.map(|(_, name, _)| *name).collect();
+        let of = match subjects.is_comparison() {
+            true => format!("{}: ", subjects.full_name(answer.subject)),
+            false => String::new(),
+        };
+        (!rests.is_empty()).then(|| format!("{of}{}", rests.join(", ")))
+    });
+    let told: Vec<String> = told.collect();
+    match &told[..] {
+        [] => String::new(),
+        told => format!("Still writing for itself at the end of: {}.", told.join("; ")),
+    }
 }
 
 /// The test in a sentence.

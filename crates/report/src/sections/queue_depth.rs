@@ -3,11 +3,11 @@
 use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::loads::Load;
-use writecliff_suite::queue_depth::{DepthFigures, Outcome, Plan};
+use writecliff_suite::queue_depth::{self, DepthFigures, Outcome, Plan};
 
 use super::curves::{self, Curve};
 use super::loads::{in_words, operations, order, sentence, style, unit};
-use super::{Answer, answers, merged, number_row, table_of};
+use super::{Answer, answers, cell_of, doubted_in, merged, number_row, table_of};
 use crate::number;
 use crate::number::NONE;
 use crate::picture::Axis;
@@ -218,12 +218,13 @@ fn of_one(answer: &Answer<'_, Outcome>, loads: &[Load], depths: &[usize]) -> Vec
     let column = |load: &Load| Column { of: Place::default(), name: in_words(*load) };
     let table = |(title, text, words): &Said| {
         let value = |load: &Load, depth: usize| {
-            let found = find(answer, *load, depth);
-            found.map_or(NONE.to_owned(), |found| words(*load, &found))
+            let Some(found) = find(answer, *load, depth) else { return NONE.to_owned().into() };
+            let part = queue_depth::phase(*load, depth);
+            cell_of(answer.run, &part, words(*load, &found), found.rate.iops)
         };
         let row = |depth: &usize| {
             let values = loads.iter().map(|load| value(load, *depth)).collect();
-            Row::new(&depth.to_string(), values, "")
+            Row { values, ..Row::new(&depth.to_string(), Vec::new(), "") }
         };
         let columns = loads.iter().map(column).collect();
         let mut table = Table::new(title, text, columns, depths.iter().map(row).collect());
@@ -260,11 +261,13 @@ fn of_several(
     let table = |(title, good, value): &Compared| {
         let row = |load: &Load, depth: usize| {
             let of = |answer: &Answer<'_, Outcome>| value(*load, &find(answer, *load, depth)?);
+            let part = queue_depth::phase(*load, depth);
             let words = |value: f64| match good {
                 Good::AtLeast => unit(*load).1(value),
                 Good::AtMost => number::service_time(value as u64),
             };
-            number_row(&name_of(*load, depth), *good, answers.iter().map(of), words)
+            let row = number_row(&name_of(*load, depth), *good, answers.iter().map(of), words);
+            doubted_in(&part, answers, row)
         };
         // What is the same at all of them is told of all; of others those that are shown.
         let is_shown = |load: &Load, row: &Row| {

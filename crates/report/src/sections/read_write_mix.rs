@@ -3,11 +3,11 @@
 use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::loads::Load;
-use writecliff_suite::read_write_mix::{BesideFigures, MixFigures, Outcome, Plan, Side};
+use writecliff_suite::read_write_mix::{self, BesideFigures, MixFigures, Outcome, Plan, Side};
 
 use super::curves::{self, Curve};
 use super::loads::unit;
-use super::{Answer, answers, latency_row, merged, number_row, table_of};
+use super::{Answer, answers, cell_of, doubted_in, latency_row, merged, number_row, table_of};
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, BLUE, GREEN, NEUTRAL, ORANGE, PURPLE, READS, Style, WRITES};
@@ -241,14 +241,21 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Vec<Table> {
 /// Shares of reads down and figures across.
 fn mixes_of_one(answer: &Answer<'_, Outcome>, random: bool) -> Option<Table> {
     let load = of_order(answer.outcome, random).next()?.load;
-    let late = |side: Option<Side>| {
-        let nanos = |value: fn(Side) -> Option<u64>| number::service_time_if(side.and_then(value));
-        [nanos(|side| Some(side.rate.mean_ns)), nanos(|side| side.latency.p99_ns)]
-    };
     let row = |mix: &MixFigures| {
-        let values =
-            [vec![unit(load).1(total(mix))], late(mix.reads).into(), late(mix.writes).into()];
-        Row::new(&format!("{} %", mix.load.read_percent), values.concat(), "")
+        let cell = |text, number| cell_of(answer.run, &mix.load.name(), text, number);
+        let late = |side: Option<Side>, value: fn(Side) -> Option<u64>| {
+            let nanos = side.and_then(value);
+            nanos.map_or_else(
+                || NONE.to_owned().into(),
+                |nanos| cell(number::service_time(nanos), nanos as f64),
+            )
+        };
+        let of_side = |side| {
+            [late(side, |side| Some(side.rate.mean_ns)), late(side, |side| side.latency.p99_ns)]
+        };
+        let rate = cell(unit(load).1(total(mix)), total(mix));
+        let values = [vec![rate], of_side(mix.reads).into(), of_side(mix.writes).into()].concat();
+        Row { values, ..Row::new(&format!("{} %", mix.load.read_percent), Vec::new(), "") }
     };
     let names = ["speed", "reads, mean", "reads, p99", "writes, mean", "writes, p99"];
     let title = format!("{} I/O", order(random));
@@ -261,14 +268,25 @@ fn mixes_of_one(answer: &Answer<'_, Outcome>, random: bool) -> Option<Table> {
 /// Rates of writing down and percentiles across.
 fn beside_of_one(answer: &Answer<'_, Outcome>) -> Option<Table> {
     let row = |beside: &BesideFigures| {
-        let late =
-            PERCENTILES.iter().map(|(_, _, _, nanos)| number::service_time_if(nanos(beside)));
-        let rate = |side: Side| number::megabytes_per_second(side.rate.megabytes_per_second);
-        let speeds =
-            [number::iops(beside.reads.rate.iops), beside.writes.map_or(NONE.to_owned(), rate)];
+        let phase = read_write_mix::beside_phase(beside.drive_writes_per_day);
+        let cell = |value: Option<f64>, words: &dyn Fn(f64) -> String| match value {
+            Some(value) => cell_of(answer.run, &phase, words(value), value),
+            None => NONE.to_owned().into(),
+        };
+        let late = PERCENTILES.iter().map(|(_, _, _, nanos)| {
+            cell(nanos(beside).map(|nanos| nanos as f64), &|nanos| {
+                number::service_time(nanos as u64)
+            })
+        });
+        let written = beside.writes.map(|side| side.rate.megabytes_per_second);
+        let speeds = [
+            cell(Some(beside.reads.rate.iops), &number::iops),
+            cell(written, &number::megabytes_per_second),
+        ];
         let values = late.chain(speeds).collect();
         let behind = if beside.fell_behind { ", fell behind" } else { "" };
-        Row::new(&format!("{}{behind}", writes_a_day(beside.drive_writes_per_day)), values, "")
+        let name = format!("{}{behind}", writes_a_day(beside.drive_writes_per_day));
+        Row { values, ..Row::new(&name, Vec::new(), "") }
     };
     let rows: Vec<Row> = answer.outcome.beside.iter().map(row).collect();
     let names = PERCENTILES.iter().map(|(name, ..)| *name).chain(["reads", "written"]);
@@ -286,19 +304,30 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<T
         };
         for (name, _, _, nanos) in &PERCENTILES {
             let values = answers.iter().map(|answer| nanos(&find(answer)?));
-            rows.push(latency_row(&format!("{}: {name}", writes_a_day(times)), values));
+            let row = latency_row(&format!("{}: {name}", writes_a_day(times)), values);
+            rows.push(doubted_in(&read_write_mix::beside_phase(times), answers, row));
         }
         if times > 0.0 {
             let written = |answer| Some(find(answer)?.writes?.rate.megabytes_per_second);
             let (name, values) =
                 (format!("{}: written", writes_a_day(times)), answers.iter().map(written));
             let row = number_row(&name, Good::AtLeast, values, number::megabytes_per_second);
-            rows.push(Row { good: None, ..row });
+            let row = Row { good: None, ..row };
+            rows.push(doubted_in(&read_write_mix::beside_phase(times), answers, row));
         }
     }
     let beside = table_of(subjects, answers, ("Reads beside writes", ""), rows);
     let mixes = [true, false].map(|random| mixes_of_several(subjects, answers, random));
     mixes.into_iter().flatten().chain([beside]).collect()
+}
+
+fn of_share<'a>(
+    answers: &[Answer<'a, Outcome>],
+    random: bool,
+    share: u8,
+) -> Option<&'a MixFigures> {
+    let mut all = answers.iter().flat_map(|answer| of_order(answer.outcome, random));
+    all.find(|mix| mix.load.read_percent == share)
 }
 
 fn mixes_of_several(
@@ -318,7 +347,10 @@ fn mixes_of_several(
             let mut all = of_order(answer.outcome, random);
             all.find(|mix| mix.load.read_percent == *share).map(total)
         };
-        number_row(&format!("{share} % reads"), Good::AtLeast, answers.iter().map(find), unit)
+        let row =
+            number_row(&format!("{share} % reads"), Good::AtLeast, answers.iter().map(find), unit);
+        let phase = of_share(answers, random, *share).map(|mix| mix.load.name());
+        doubted_in(&phase.unwrap_or_default(), answers, row)
     };
     let rows = merged(shares.iter().map(row).collect());
     let title = format!("{} I/O", order(random));

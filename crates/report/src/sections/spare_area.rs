@@ -10,7 +10,7 @@ use super::number_row;
 use crate::number;
 use crate::picture::{Axis, ORANGE, WRITES};
 use crate::run::spare_setting;
-use crate::section::{Section, Table};
+use crate::section::{Column, Place, Row, Section, Table};
 use crate::subjects::Subjects;
 use crate::writes::{Writes, writes};
 
@@ -56,10 +56,18 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         true => Vec::new(),
         false => curves::views(subjects, names, &x, "IOPS", conditions, &curves),
     };
-    let tables = vec![
-        table(subjects, &all, "Average once full", |one| one.outcome.steady_iops.mean),
-        table(subjects, &all, "Worst steady second", |one| one.outcome.steady_iops.floor),
-    ];
+    let tables = match &all[..] {
+        [(_, settings)] => vec![of_one(&all, settings)],
+        _ => FIGURES
+            .iter()
+            .map(|(title, value)| {
+                let columns = Table::columns_of(subjects, all.iter().map(|(subject, _)| *subject));
+                let settings: Vec<_> = all.iter().map(|(_, settings)| (settings, *value)).collect();
+                let row = |spare: &f64| row(*spare, &settings);
+                Table::new(title, "", columns, spares(&all).iter().map(row).collect())
+            })
+            .collect(),
+    };
     Some(Section::new(Plan::NAME, "Spare area", "", views, tables))
 }
 
@@ -76,32 +84,41 @@ fn spares(all: &[(usize, Settings<'_>)]) -> Vec<f64> {
     spares
 }
 
-fn table(
-    subjects: &Subjects<'_>,
-    all: &[(usize, Settings<'_>)],
-    title: &str,
-    value: fn(&Writes<'_>) -> f64,
-) -> Table {
-    let row = |spare: &f64| {
-        let of = |(_, settings): &(usize, Settings<'_>)| {
-            settings.iter().find(|one| one.spare_percent == *spare).map(value)
+type Value = fn(&Writes<'_>) -> f64;
+
+const FIGURES: [(&str, Value); 2] = [
+    ("Average once full", |one| one.outcome.steady_iops.mean),
+    ("Worst steady second", |one| one.outcome.steady_iops.floor),
+];
+
+/// Both figures beside each other, and spare areas down.
+fn of_one(all: &[(usize, Settings<'_>)], settings: &Settings<'_>) -> Table {
+    let column =
+        |(name, _): &(&str, Value)| Column { of: Place::default(), name: name.to_lowercase() };
+    let both: Vec<_> = FIGURES.iter().map(|(_, value)| (settings, *value)).collect();
+    let row = |spare: &f64| Row { good: None, ..row(*spare, &both) };
+    let rows = spares(all).iter().map(row).collect();
+    Table::new("Once full, by spare area", "", FIGURES.iter().map(column).collect(), rows)
+}
+
+/// A figure of each drive at this spare area, with what is in doubt of it.
+fn row(spare: f64, figures: &[(&Settings<'_>, Value)]) -> Row {
+    let found =
+        |settings: &&Settings<'_>| settings.iter().position(|one| one.spare_percent == spare);
+    let of = |(settings, value): &(&Settings<'_>, Value)| Some(value(&settings[found(settings)?]));
+    let mut row =
+        number_row(&spare_setting(spare), Good::AtLeast, figures.iter().map(of), number::iops);
+    for (cell, (settings, _)) in row.values.iter_mut().zip(figures) {
+        let one = found(settings).map(|index| &settings[index]);
+        cell.in_doubt = one.is_some_and(|one| one.in_doubt.steady);
+        let doubt = match one.map(|one| one.state) {
+            None | Some(WindowState::Settled) => continue,
+            Some(WindowState::TooShort) => ", too short",
+            Some(WindowState::TooLittle) => ", too little written",
+            Some(WindowState::Settling) => ", not settled",
         };
-        let mut row =
-            number_row(&spare_setting(*spare), Good::AtLeast, all.iter().map(of), number::iops);
-        for (cell, (_, settings)) in row.values.iter_mut().zip(all) {
-            let one = settings.iter().find(|one| one.spare_percent == *spare);
-            cell.in_doubt = one.is_some_and(|one| one.in_doubt.steady);
-            let doubt = match one.map(|one| one.state) {
-                None | Some(WindowState::Settled) => continue,
-                Some(WindowState::TooShort) => ", too short",
-                Some(WindowState::TooLittle) => ", too little written",
-                Some(WindowState::Settling) => ", not settled",
-            };
-            cell.in_doubt = true;
-            cell.text += doubt;
-        }
-        row
-    };
-    let columns = Table::columns_of(subjects, all.iter().map(|(subject, _)| *subject));
-    Table::new(title, "", columns, spares(all).iter().map(row).collect())
+        cell.in_doubt = true;
+        cell.text += doubt;
+    }
+    row
 }

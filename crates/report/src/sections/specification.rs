@@ -45,10 +45,10 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
     let said = subjects.all.iter().any(|s| s.drive().specification != Specification::default());
     let text = match said {
         true if subjects.all.iter().any(|subject| spare_area(subject.drive()).is_some()) => {
-            "As the profiles of the drives have it, which name their sources. Spare area: what the NAND \
+            "As the profiles of the drives have it; those that ship name their sources. Spare area: what the NAND \
              has beyond the capacity, as a share of the capacity."
         }
-        true => "As the profiles of the drives have it, which name their sources.",
+        true => "As the profiles of the drives have it; those that ship name their sources.",
         false => match subjects.is_comparison() {
             true => "Of what their makers say nothing but the capacity is known.",
             false => "Of what its maker says nothing but the capacity is known.",
@@ -56,7 +56,9 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
     };
     let columns = Table::columns_of(subjects, 0..subjects.all.len());
     let rows: Vec<Row> = FACTS.iter().filter(is_known).map(row).collect();
-    (!rows.is_empty()).then(|| Table::new("Specification", text, columns, rows))
+    // One drive's capacity stands above it.
+    let tells = said || subjects.is_comparison() || rows.len() > 1;
+    (tells && !rows.is_empty()).then(|| Table::new("Specification", text, columns, rows))
 }
 
 /// Dies are the whole drive's, and a scale model's smaller.

@@ -2,12 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use writecliff_device::DeviceInfo;
+use writecliff_device::{DeviceInfo, printable};
 use writecliff_measure::Sample;
 use writecliff_suite::Good;
 use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
 
-use super::{Answer, Latency, answers, number_row, per_drive, service_times, table_of};
+use super::{Answer, Latency, answers, latency_row, number_row, per_drive, table_of};
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
@@ -35,8 +35,27 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         tables.push(latencies(subjects, &answers, &parts));
     }
     let views = over_time(subjects, &answers).into_iter().collect();
-    Some(Section::new(Plan::NAME, "Suite", "", views, tables))
+    let titles: Vec<&str> = answers.iter().filter_map(title).collect();
+    let method = match titles.split_first() {
+        Some((first, others))
+            if titles.len() == answers.len() && others.iter().all(|one| one == first) =>
+        {
+            format!("{}.", printable(first))
+        }
+        _ => String::new(),
+    };
+    Some(Section::new(Plan::NAME, "Suite", &method, views, tables))
 }
+
+fn title<'a>(answer: &Answer<'a, Outcome>) -> Option<&'a str> {
+    match &answer.run.record.plan {
+        writecliff_suite::Plan::Suite(plan) => plan.title.as_deref(),
+        _ => None,
+    }
+}
+
+/// So many targets that were missed are all named.
+const NAMED_MAX: usize = 3;
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
@@ -55,7 +74,9 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         }
         (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
         (_, count) => {
-            let missed: Vec<_> = all.iter().filter(|target| target.passes == Some(false)).collect();
+            let has_cycles = outcome.steps.iter().any(|step| step.name.contains(", cycle "));
+            let mut missed: Vec<_> =
+                all.iter().filter(|target| target.passes == Some(false)).collect();
             // In another cycle it is the same target.
             let target_of = |target: &Judged| match target.figure.split_once(", cycle ") {
                 Some((step, rest)) => {
@@ -63,23 +84,43 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
                 }
                 None => target.figure.clone(),
             };
-            let first = missed.first().map(|target| target_of(target));
-            let is_another = |target: &&&Judged| Some(target_of(target)) != first;
-            let others = if missed.iter().any(is_another) { ", among others" } else { "" };
-            let first = missed.first().map_or_else(String::new, |target| {
-                format!(" Missed{others}: {} {}.", target.figure, in_words(target))
-            });
-            let unjudged = match all.len() - count {
+            // Of those of several cycles the worst.
+            let mut worst: Vec<(String, &Judged)> = Vec::new();
+            missed.sort_by(|a, b| far(b).total_cmp(&far(a)));
+            for target in &missed {
+                let name = target_of(target);
+                if worst.iter().all(|(known, _)| *known != name) {
+                    worst.push((name, target));
+                }
+            }
+            let missed =
+                worst.iter().map(|(_, target)| format!("{} {}", target.figure, in_words(target)));
+            let missed: Vec<String> = missed.collect();
+            let missed = match missed.len() {
+                0 => String::new(),
+                1..=NAMED_MAX if has_cycles => {
+                    format!(" Missed, at the worst of its cycles: {}.", missed.join("; "))
+                }
+                1..=NAMED_MAX => format!(" Missed: {}.", missed.join("; ")),
+                _ => format!(" Missed, among others: {}.", missed[0]),
+            };
+            let left_out = outcome.targets_left_out as usize;
+            let unjudged = match all.len() + left_out - count {
                 0 => String::new(),
                 1 => "; 1 is not judged".to_owned(),
                 more => format!("; {more} are not judged"),
             };
-            let all = all.len();
-            let has_cycles = outcome.steps.iter().any(|step| step.name.contains(", cycle "));
+            let all = all.len() + left_out;
             let each = if has_cycles { ", of which each counts once a cycle," } else { "" };
-            Some(format!("{met} of {all} targets of the suite{each} are met{unjudged}.{first}"))
+            Some(format!("{met} of {all} targets of the suite{each} are met{unjudged}.{missed}"))
         }
     }
+}
+
+/// How far a target was missed, as a ratio.
+fn far(target: &Judged) -> f64 {
+    let ratio = target.got.unwrap_or(target.bound) / target.bound.max(f64::MIN_POSITIVE);
+    if target.good() == Good::AtMost { ratio } else { 1.0 / ratio.max(f64::MIN_POSITIVE) }
 }
 
 /// `3.1 ms, at most 5.0 ms`.
@@ -112,18 +153,35 @@ fn targets(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<T
             let found = of(answer).into_iter().find(|one| one.figure == target.figure);
             found.map_or(Cell::from(NONE.to_owned()), |found| verdict(&found))
         };
-        Row {
+        let row = Row {
             name: target.figure.clone(),
             values: answers.iter().map(cell).collect(),
             meaning: target.source.clone(),
             good: Some(target.good()),
+        };
+        // What a step that fell behind makes of a limit is judged already.
+        match part_of(answers, target) {
+            Some(part) => doubted(answers, &part, true, row),
+            None => row,
         }
     };
     let rows: Vec<Row> = all.iter().map(row).collect();
     let text = "What the suite asks, and whether it was so.";
     let mut table = table_of(subjects, answers, ("Targets", text), rows);
-    table.first = true;
+    (table.first, table.meanings) = (true, "Asked by");
     (!all.is_empty()).then_some(table)
+}
+
+/// The step and the operation that a target is of: `load reads, p99`.
+fn part_of(answers: &[Answer<'_, Outcome>], target: &Judged) -> Option<Part> {
+    let mut steps = answers.iter().flat_map(|answer| &answer.outcome.steps);
+    steps.find_map(|step| {
+        let is_of = |(operation, _): &(&'static str, &Figures)| {
+            target.figure.starts_with(&format!("{} {operation}, ", step.name))
+        };
+        let (operation, _) = step.operations().find(is_of)?;
+        Some((step.name.clone(), operation))
+    })
 }
 
 fn verdict(target: &Judged) -> Cell {
@@ -158,7 +216,8 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
                 find(answer.outcome, part).map(value).filter(|rate| *rate > 0.0)
             };
             let title = format!("{}: {what}", name(part));
-            number_row(&title, Good::AtLeast, answers.iter().map(of), words)
+            let row = number_row(&title, Good::AtLeast, answers.iter().map(of), words);
+            doubted(answers, part, true, row)
         })
     });
     table_of(subjects, answers, ("Rates", ""), rows.collect())
@@ -172,7 +231,27 @@ fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[
         ("99.9999 %", |figures| figures.p999999_ns),
         ("longest", |figures| Some(figures.latency.max_ns)),
     ];
-    service_times(subjects, answers, parts, (name, find), &LATENCIES)
+    let each = parts.iter().flat_map(|part| LATENCIES.iter().map(move |figure| (part, figure)));
+    let rows = each.map(|(part, (figure, nanos))| {
+        let of = |answer: &Answer<'_, Outcome>| find(answer.outcome, part).and_then(nanos);
+        let row = latency_row(&format!("{}: {figure}", name(part)), answers.iter().map(of));
+        doubted(answers, part, false, row)
+    });
+    table_of(subjects, answers, ("Service times", ""), rows.collect())
+}
+
+/// The row with what is in doubt of this part of each drive's run.
+fn doubted(
+    answers: &[Answer<'_, Outcome>],
+    (step, operation): &Part,
+    rates: bool,
+    mut row: Row,
+) -> Row {
+    for (cell, answer) in row.values.iter_mut().zip(answers) {
+        let mut doubts = answer.run.record.warnings.iter();
+        cell.in_doubt = doubts.any(|doubt| doubt.may_be_of_step(step, operation, rates));
+    }
+    row
 }
 
 /// The longest read and write of each second, over all steps.
@@ -187,7 +266,7 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option
         let told = answer.run.recording.samples.iter().filter(is_told);
         told.map(|s| (s.start_ns as f64 / 1e9, s.latency_max_ns.max(1) as f64)).collect()
     };
-    let kinds = ["reads", "writes"];
+    let kinds = ["reads", "writes", "trims", "flushes"];
     let all = || answers.iter().flat_map(|answer| kinds.iter().flat_map(|k| points(answer, k)));
     all().next()?;
     let fold = |of: fn(f64, f64) -> f64, from: f64, axis: fn((f64, f64)) -> f64| {
@@ -205,11 +284,64 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option
     let names = ("suite-latencies", "Longest service time of each second", text);
     per_drive(subjects, answers, names, |answer, id, heading| {
         let trace = |(index, kind): (usize, &&str)| {
-            Points::dots(kind, nth_style(index), points(answer, kind))
+            let points = points(answer, kind);
+            (!points.is_empty()).then(|| Points::dots(kind, nth_style(index), points))
         };
-        let traces = kinds.iter().enumerate().map(trace).collect();
+        let traces = kinds.iter().enumerate().filter_map(trace).collect();
         let mut picture = Picture::new(id, heading, x.clone(), y.clone(), traces);
         picture.conditions = "the loads of a suite".to_owned();
         Some(picture)
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Targets in milliseconds, as they were judged.
+    fn said(targets: &[(&str, Option<bool>)], left_out: u32) -> String {
+        let target = |(figure, passes): &(&str, Option<bool>)| {
+            let got = passes.map(|passes| if passes { 1.0 } else { 9.0 });
+            serde_json::json!({
+                "figure": figure, "got": got, "bound": 5.0, "unit": "ms", "passes": passes, "source": "",
+            })
+        };
+        let targets: Vec<_> = targets.iter().map(target).collect();
+        let outcome = serde_json::json!({
+            "capacity": "1GB",
+            "targets_left_out": left_out,
+            "steps": [{
+                "name": "a, cycle 2", "prepares": false, "seconds": 10.0,
+                "reads": null, "writes": null, "trims": null, "targets": targets,
+            }],
+        });
+        let drive = writecliff_sim::Ssd::new(
+            writecliff_sim::load("tiny").unwrap().into_ssd().unwrap(),
+            "sim:tiny",
+        );
+        let drive = writecliff_device::Device::info(&drive).clone();
+        headline(&serde_json::from_value(outcome).unwrap(), &drive).unwrap()
+    }
+
+    #[test]
+    fn few_targets_that_were_missed_are_all_named_once_and_those_left_out_are_counted() {
+        let (met, missed) = (Some(true), Some(false));
+        let all = [
+            ("a reads, p99", missed),
+            ("a, cycle 2 reads, p99", missed),
+            ("b", missed),
+            ("c", met),
+        ];
+        let told = said(&all, 2);
+        assert!(told.starts_with("1 of 6 targets"), "{told}");
+        assert!(
+            told.contains(
+                "are met; 2 are not judged. Missed, at the worst of its cycles: a reads, p99"
+            ),
+            "{told}"
+        );
+        assert!(told.contains("; b 9.00 ms") && !told.contains("cycle 2"), "{told}");
+        let told = said(&[("a", missed), ("b", missed), ("c", missed), ("d", missed)], 0);
+        assert!(told.contains("Missed, among others: a 9.00 ms, at most 5.00 ms."), "{told}");
+    }
 }

@@ -7,13 +7,13 @@ use writecliff_suite::trim::{
     AFTER_TRIM, CLEAN, ChangedRate, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan, TORTURE,
     TORTURE_AGAIN, TORTURE_LAST,
 };
-use writecliff_suite::{FigureOf, Unit};
+use writecliff_suite::{FigureOf, Phase, Unit};
 
 use super::scales::Along;
 use super::{Answer, answers, figure_row, number_row, per_drive, ranked_bars, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
-use crate::section::{Row, Section, Table, View};
+use crate::section::{Cell, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
 /// The whole passes, shown over the LBAs. The clean one is a line, drawn last: the others may lie
@@ -95,7 +95,8 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
     let is_shorter = |answer: &Answer<'_, Outcome>| match &answer.run.record.plan {
         writecliff_suite::Plan::Trim(plan) => {
-            answer.outcome.after_trim.is_some() && plan.torture_again < plan.torture
+            let is_drawn = answer.run.recording.series(DIRTY_PASS).next().is_some();
+            is_drawn && answer.outcome.after_trim.is_some() && plan.torture_again < plan.torture
         }
         _ => false,
     };
@@ -147,16 +148,24 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
             Some((figure.value)(outcome)? / clean.max(f64::MIN_POSITIVE))
         };
         let mut row = number_row(figure.label, figure.good, outcomes().map(of), number::percent);
-        // More than the clean rate is no merit: that was the slow one.
-        for cell in &mut row.values {
+        for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
+            // More than the clean rate is no merit: that was the slow one.
             cell.number = cell.number.map(|share| share.min(1.0));
+            // Of a rate that was two there is no share.
+            if cell.number.is_some() && outcome.changed(figure.name).is_some() {
+                *cell = Cell::from("changed".to_owned());
+            }
         }
         row
     };
     let figures = FIGURES.iter().filter(is_there).map(|of| {
         let mut row = figure(of);
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
-            cell.text.extend(outcome.changed(of.name).map(course));
+            if let Some(changed) = outcome.changed(of.name) {
+                cell.text += &course(changed);
+                // What was two rates is ranked by neither.
+                cell.number = None;
+            }
         }
         row
     });
@@ -194,8 +203,11 @@ fn tortures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
     ];
     let row = |(name, phase, meaning): &(&str, &str, &str)| {
         let of = |answer: &Answer<'_, Outcome>| {
+            // Of one that was broken off it would be of a drive that is less dirty.
+            let is_whole = |one: &Phase| one.name == *phase && !one.unfinished;
             let totals = Totals::of(answer.run.recording.series(phase));
-            (totals.ios > 0).then(|| totals.iops().get())
+            (totals.ios > 0 && answer.run.record.phases.iter().any(is_whole))
+                .then(|| totals.iops().get())
         };
         let row = number_row(name, Good::AtLeast, answers.iter().map(of), number::iops);
         Row { good: None, meaning: (*meaning).to_owned(), ..row }

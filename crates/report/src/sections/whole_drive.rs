@@ -10,7 +10,7 @@ use crate::buffer;
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, Trace};
-use crate::section::{Column, Place, Row, Section, Table, View};
+use crate::section::{Cell, Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
 /// The fills in their order, as a person calls them.
@@ -44,11 +44,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             Some(next) if next.more_work => buffer::MORE_WORK,
             _ => buffer::NONE_TOLD,
         };
-        let slope = fill.ends.filter(|[first, last]| *last < SLOPE * first);
-        let slope = slope.map(|[first, last]| {
-            format!(", from {} at its beginning to {} at its end", rate(first), rate(last))
-        });
-        let slope = slope.unwrap_or_default();
+        let slope = slope(fill).unwrap_or_default();
         let half = half_full
             .and_then(Fill::fast_buffer)
             .map(|buffer| format!(" Half full and rested, {}.", next_part(buffer)));
@@ -134,29 +130,51 @@ fn fill_of<'a>(answer: &Answer<'a, Outcome>, phase: &str) -> Option<&'a Fill> {
 
 /// Of one drive every level; of several the figures of either fill.
 fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table> {
-    match answers {
-        [answer] => FILLS.iter().filter_map(|fill| levels(answer, fill)).collect(),
-        _ => vec![of_several(subjects, answers)],
-    }
+    vec![match answers {
+        [answer] => of_one(answer),
+        _ => of_several(subjects, answers),
+    }]
 }
 
-/// Levels down, and the whole below them.
-fn levels(answer: &Answer<'_, Outcome>, (phase, name, _): &(&str, &str, Style)) -> Option<Table> {
-    let fill = fill_of(answer, phase)?;
-    let words = |bytes: Bytes, rate| {
-        vec![number::bytes(bytes.0 as f64), number::megabytes_per_second(rate)]
-    };
-    let level = |(index, level): (usize, &Level)| {
-        let name = format!("level {}", index + 1);
-        Row::new(&name, words(level.bytes, level.megabytes_per_second), "")
-    };
-    let written = fill.levels.iter().fold(Bytes::ZERO, |sum, level| sum + level.bytes);
-    let whole = Row::new("all together", words(written, fill.megabytes_per_second), "");
-    let single = fill.levels.len() == 1;
-    let rows = fill.levels.iter().enumerate().map(level).filter(|_| !single).chain([whole]);
+/// Each fill's levels down, and the whole below them; of one level that alone.
+fn of_one(answer: &Answer<'_, Outcome>) -> Table {
+    let rows = FILLS.iter().flat_map(|(phase, name, _)| {
+        let Some(fill) = fill_of(answer, phase) else { return Vec::new() };
+        let row = |name: &str, bytes: Bytes, rate: f64, slope: &str| {
+            let words = format!("{}{slope}", number::megabytes_per_second(rate));
+            let written = Cell::from(number::bytes(bytes.0 as f64));
+            Row {
+                values: vec![written, Cell::new(words, Some(rate))],
+                ..Row::new(name, Vec::new(), "")
+            }
+        };
+        let level = |(index, level): (usize, &Level)| {
+            row(
+                &format!("{name}, level {}", index + 1),
+                level.bytes,
+                level.megabytes_per_second,
+                "",
+            )
+        };
+        let written = fill.levels.iter().fold(Bytes::ZERO, |sum, level| sum + level.bytes);
+        let mean = fill.megabytes_per_second;
+        let levels = match several(fill) {
+            None => return vec![row(name, written, mean, &slope(fill).unwrap_or_default())],
+            Some(levels) => levels.iter().enumerate().map(level),
+        };
+        let whole = row(&format!("{name}, all together"), written, mean, "");
+        levels.chain([whole]).collect()
+    });
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["written", "speed"].map(column).into();
-    Some(Table::new(&format!("Levels: {name}"), "", columns, rows.collect()))
+    Table::new("Levels", "", columns, rows.collect())
+}
+
+/// `, from 109 MB/s at its beginning to 56.0 MB/s at its end`, of a fill that became slower without a step.
+fn slope(fill: &Fill) -> Option<String> {
+    let [first, last] = fill.ends.filter(|[first, last]| *last < SLOPE * first)?;
+    let [first, last] = [first, last].map(number::megabytes_per_second);
+    Some(format!(", from {first} at its beginning to {last} at its end"))
 }
 
 /// What is said of a fill, and how.

@@ -3,7 +3,7 @@
 use writecliff_suite::{Good, are_apart};
 
 use super::{SweepFigure, SweepKey, SweepTable};
-use crate::section::{Cell, Column, Marks, Place, Row, Table};
+use crate::section::{Cell, Column, Place, Row, Table};
 
 /// So many of the best points are told.
 const BEST: usize = 5;
@@ -53,7 +53,7 @@ fn best(sweep: &SweepTable, figure: &SweepFigure) -> Table {
     let rows = points.iter().take(BEST).map(row).collect();
     let text = "What differs by less than single runs tell (5 %) shares a place; what is in doubt has none.";
     let mut table = Table::new(&format!("The best by {}", figure.name), text, columns, rows);
-    table.mark_doubts(Marks::Always);
+    table.mark_doubts();
     table
 }
 
@@ -93,7 +93,7 @@ fn pair(figure: &SweepFigure, down: &SweepKey, across: &SweepKey) -> Option<Tabl
     let title = format!("{}: {} and {}", figure.name, short(&down.name), short(&across.name));
     let mut table = Table::new(&title, MARKED, heads.collect(), rows);
     down.name.clone_into(&mut table.corner);
-    table.mark_doubts(Marks::Always);
+    table.mark_doubts();
     is_full.then_some(table)
 }
 

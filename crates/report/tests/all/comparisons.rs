@@ -76,7 +76,7 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
         let sentence = sentence.split("second.").nth(1).unwrap().trim_start();
         let is_said = sentence.starts_with("This test has doubts, which are told here.");
         let tile = html.contains("with 25 % unused, in doubt");
-        let of_spare = html.split("<h3>Average once full</h3>").nth(1).unwrap();
+        let of_spare = html.split("<h3>Once full, by spare area</h3>").nth(1).unwrap();
         (is_said, tile, of_spare.matches(" ?</td>").count())
     };
     let slow = DriveWarning::SlowedDown {
@@ -134,7 +134,7 @@ fn a_doubt_about_one_corner_marks_that_corner_alone() {
     let Some(Outcome::Corners(outcome)) = &sure.record.outcome else { panic!("another") };
     let part = Some(outcome.corners[0].corner.phase());
     let (written, buffer) = (Bytes(1), Bytes(2));
-    let doubt = MethodWarning::WithinBuffer { part, written, buffer };
+    let doubt = MethodWarning::WithinBuffer { part, written, again: false, buffer };
     doubted.record.warnings.push(doubt.into());
     let marked = |run: &Run| {
         let text = summary(&[named(&sure, "A"), named(run, "B")]);
@@ -167,7 +167,8 @@ fn a_run_that_is_broken_off_marks_what_it_did_not_finish_alone() {
     assert_eq!(marked(&run), [false, false]);
     run.record.status = Status::Interrupted;
     let (recorded, planned) = (Nanos::from_secs(9), duration);
-    let cut = MethodWarning::Incomplete { recorded, planned, until_steady: false };
+    let cut =
+        MethodWarning::Incomplete { recorded, planned, until_steady: false, met_cliff: false };
     let doubt = Box::new(cut.into());
     run.record.warnings = vec![MethodWarning::AtSpare { percent: 25.0, doubt }.into()];
     assert_eq!(marked(&run), [false, true]);

@@ -171,24 +171,25 @@ Tiny (SIMULATED): consistency, complete
   ! This is a file, not a drive, or stands on one: the file system and its cache
     policy are part of what was measured.
 
-  Fresh                    66,667 IOPS
-  Write cliff               after 56 s
+  A figure with ? is in doubt, for the reasons told here.
+  Fresh                  66,667 IOPS ?
+  Write cliff             after 56 s ?
   Steady window         140 s to 200 s
-  Steady mean               6,923 IOPS
-  Steady median             6,924 IOPS
-  Floor                     6,100 IOPS
-  Worst second              2,316 IOPS
-  Floor / mean                    88 %
-  1st percentile            6,150 IOPS
-  Variation                        4 %
-  Latency p50                  4.46 ms
-  Latency p99                  8.98 ms
-  Latency p99.9                11.0 ms
-  Latency p99.99               12.1 ms
-  Longest write                 1.27 s
-  Dead seconds                       2
-  Write amplification             8.82
-  Sequential fill             273 MB/s
+  Steady mean             6,923 IOPS ?
+  Steady median           6,924 IOPS ?
+  Floor                   6,100 IOPS ?
+  Worst second            2,316 IOPS ?
+  Floor / mean                  88 % ?
+  1st percentile          6,150 IOPS ?
+  Variation                      4 % ?
+  Latency p50                4.46 ms ?
+  Latency p99                8.98 ms ?
+  Latency p99.9              11.0 ms ?
+  Latency p99.99             12.1 ms ?
+  Longest write               1.27 s ?
+  Dead seconds                     2 ?
+  Write amplification           8.82 ?
+  Sequential fill           273 MB/s ?
 ";
     assert_eq!(summary(&[alone(run)]), expected);
 }

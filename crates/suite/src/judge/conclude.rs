@@ -130,7 +130,8 @@ impl RunRecord {
                 let spare = self.plan.spare_of(&phase);
                 let has_part =
                     outcome.figures().iter().any(|figure| figure.of.as_ref() == Some(&phase));
-                let doubt = MethodWarning::BrokenOff { phase, lasted, has_part };
+                let met_cliff = met_cliff(outcome, spare);
+                let doubt = MethodWarning::BrokenOff { phase, lasted, has_part, met_cliff };
                 warnings.push(Warning::Method(doubt).at_spare(spare));
             }
             (None, None) => {
@@ -138,5 +139,17 @@ impl RunRecord {
                     .push(Warning::Method(MethodWarning::Ended { phase, lasted: Some(lasted) }));
             }
         }
+    }
+}
+
+/// Whether random writes, of this setting of the spare area if there are several, came to their cliff.
+fn met_cliff(outcome: &Outcome, spare: Option<f64>) -> bool {
+    match outcome {
+        Outcome::Consistency(outcome) => outcome.cliff_s.is_some(),
+        Outcome::SpareArea(outcome) => outcome
+            .settings
+            .iter()
+            .any(|one| Some(one.spare_percent) == spare && one.outcome.cliff_s.is_some()),
+        _ => false,
     }
 }

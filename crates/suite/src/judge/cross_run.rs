@@ -19,7 +19,15 @@ pub fn doubts_across(records: &[&RunRecord]) -> Vec<(usize, Warning)> {
             .plan
             .written_at_a_time(record.drive.capacity)
             .filter(|bytes| *bytes <= buffer)?;
-        Some((index, Warning::Method(MethodWarning::WithinBuffer { part: None, written, buffer })))
+        Some((
+            index,
+            Warning::Method(MethodWarning::WithinBuffer {
+                part: None,
+                written,
+                again: false,
+                buffer,
+            }),
+        ))
     });
     within.collect()
 }

@@ -6,6 +6,7 @@ use writecliff_workload::Gaps;
 
 use crate::list::Outcome;
 use crate::record::number::in_words;
+use crate::record::rate::Rate;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::commit::{self, Commits, Setting, Stage};
@@ -72,10 +73,15 @@ fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
         let far = |(depth, again): &(&queue_depth::DepthFigures, f64)| {
             (depth.rate.iops / again).ln().abs()
         };
-        if let Some((depth, again)) = depends.max_by(|a, b| far(a).total_cmp(&far(b))) {
-            let [first, again] = [depth.rate.iops, again].map(|iops| told(iops, Unit::Iops));
-            let what = format!("{} at QD{}", load.load.name().replace('-', " "), depth.queue_depth);
-            found.push(Warning::Method(MethodWarning::OfOrder { what, first, again }));
+        if let Some((depth, again)) = depends.clone().max_by(|a, b| far(a).total_cmp(&far(b))) {
+            let times = again / depth.rate.iops.max(f64::MIN_POSITIVE);
+            let (first, unit) = counted(load.load.random, &depth.rate);
+            let [first, again] = [first, first * times].map(|rate| told(rate, unit));
+            let name = |depth: &queue_depth::DepthFigures| format!("QD{}", depth.queue_depth);
+            let others =
+                depends.map(|(one, _)| name(one)).filter(|one| *one != name(depth)).collect();
+            let what = format!("{} at {}", load.load.name().replace('-', " "), name(depth));
+            found.push(Warning::Method(MethodWarning::OfOrder { what, others, first, again }));
         }
         let mut depths: Vec<_> = load.depths.iter().collect();
         depths.sort_by_key(|depth| depth.queue_depth);
@@ -84,9 +90,11 @@ fn queue_depths(outcome: &queue_depth::Outcome) -> Vec<Warning> {
             if more.rate.iops < less.rate.iops * SLOWER {
                 let told_of = |depth: &queue_depth::DepthFigures| {
                     let name = load.load.name().replace('-', " ");
-                    (format!("{name} at QD{}", depth.queue_depth), depth.rate.iops)
+                    let (rate, _) = counted(load.load.random, &depth.rate);
+                    (format!("{name} at QD{}", depth.queue_depth), rate)
                 };
-                found.push(contradiction(told_of(more), told_of(less), Unit::Iops));
+                let (_, unit) = counted(load.load.random, &more.rate);
+                found.push(contradiction(told_of(more), told_of(less), unit));
             }
         }
     }
@@ -130,9 +138,11 @@ fn corners(outcome: &corners::Outcome) -> Vec<Warning> {
                 && corners::Corner { queue_depth: depth, ..more.corner } == less.corner;
             if is_deeper && more.rate.iops < less.rate.iops * SLOWER {
                 let told_of = |one: &corners::CornerFigures| {
-                    (one.corner.phase().replace('-', " "), one.rate.iops)
+                    let (rate, _) = counted(one.corner.random, &one.rate);
+                    (one.corner.phase().replace('-', " "), rate)
                 };
-                found.push(contradiction(told_of(more), told_of(less), Unit::Iops));
+                let (_, unit) = counted(more.corner.random, &more.rate);
+                found.push(contradiction(told_of(more), told_of(less), unit));
             }
         }
     }
@@ -180,13 +190,21 @@ fn commits(outcome: &commit::Outcome) -> Vec<Warning> {
     found
 }
 
+/// A rate as the page tells it: of random I/O in IOPS, of sequential in MB/s.
+fn counted(random: bool, rate: &Rate) -> (f64, Unit) {
+    match random {
+        true => (rate.iops, Unit::Iops),
+        false => (rate.megabytes_per_second, Unit::MegabytesPerSecond),
+    }
+}
+
 fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
     let (has, gave) = (told(has, unit), told(gave, unit));
     Warning::Method(MethodWarning::Odd { what, has, than, gave })
 }
 
 fn told(value: f64, unit: Unit) -> String {
-    in_words(value.round(), unit)
+    in_words(value.round_ties_even(), unit)
 }
 
 #[cfg(test)]
@@ -213,7 +231,7 @@ mod tests {
     #[test]
     fn a_size_that_falls_out_of_line_is_told_with_both_figures() {
         let found = sizes(&[(2, 17.9), (4, 402.0), (8, 410.0)]);
-        assert!(found[0].contains("writes of 2KiB give 18 MB/s") && found[0].contains("402 MB/s"));
+        assert!(found[0].contains("18 MB/s of writes of 2KiB") && found[0].contains("402 MB/s"));
         assert_eq!(found.len(), 1);
         assert_eq!(sizes(&[(4, 402.0), (8, 150.0)]).len(), 1);
     }
@@ -239,11 +257,7 @@ mod tests {
     fn commits_are_held_against_their_neighbours_in_size_number_and_log() {
         let overwritten = "overwritten";
         let found = commits(&[(8, 1, overwritten, 709.0), (16, 1, overwritten, 2100.0)]);
-        assert!(
-            found[0]
-                .starts_with("Odd: commits of 8KiB give 709 IOPS, where commits of 4KiB give 5"),
-            "{found:?}"
-        );
+        assert!(found[0].starts_with("Odd: 709 IOPS of commits of 8KiB, beside 5"), "{found:?}");
         assert_eq!(found.len(), 1, "{found:?}");
         assert_eq!(
             commits(&[(2, 1, overwritten, 1800.0)]).len(),

@@ -16,6 +16,11 @@ pub enum Shape {
         /// The upper one.
         high: Band,
     },
+    /// Most of them all alike, and others away from these.
+    MostlyLine {
+        /// How many are, as a share of all.
+        share: f64,
+    },
     /// An oscillation: up and down over several seconds each.
     Swings,
     /// Less and less.
@@ -51,6 +56,10 @@ const BAND: f64 = 0.05;
 const TREND_EXPLAINS: f64 = 0.5;
 /// ... if it rises or falls by this share of the mean.
 const TREND: f64 = 0.1;
+/// So many of the seconds are a line ...
+const MOST: f64 = 0.8;
+/// ... if they are within this share of the median.
+const ALIKE: f64 = 0.02;
 /// The autocorrelation of seconds that follow each other, from which on they swing: of a sine, that of one
 /// of six seconds; of clusters of `n` seconds that have nothing to do with each other, 1 - 1/n.
 const SWINGS: f64 = 0.5;
@@ -89,6 +98,7 @@ impl Shape {
             true if change < 0.0 => Self::Declines,
             true => Self::Rises,
             false if left.sqrt() < BAND * mean => Self::Band,
+            false if let Some(share) = mostly_alike(seconds) => Self::MostlyLine { share },
             false if of_neighbours(&rest) >= SWINGS * left => Self::Swings,
             false => Self::Cloud,
         })
@@ -124,11 +134,21 @@ impl Shape {
             Self::Band => "band",
             Self::Cloud => "cloud",
             Self::Bands { .. } => "two bands",
+            Self::MostlyLine { .. } => "mostly a line",
             Self::Swings => "swings",
             Self::Declines => "declines",
             Self::Rises => "rises",
         }
     }
+}
+
+/// The share of the seconds that are about their median, if that is most of them.
+fn mostly_alike(seconds: &[f64]) -> Option<f64> {
+    let mut sorted = seconds.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let median = sorted.get(sorted.len() / 2)?;
+    let alike = sorted.iter().filter(|second| (*second - median).abs() <= ALIKE * median).count();
+    Some(alike as f64 / sorted.len() as f64).filter(|share| *share >= MOST)
 }
 
 /// So few seconds may stand apart from all others ...
@@ -257,6 +277,10 @@ mod tests {
             (made(|at| 5_000.0 + 100.0 * chance(at)), "line"),
             (made(|at| 5_000.0 + 500.0 * chance(at)), "band"),
             (made(|at| 5_000.0 + 3_000.0 * chance(at)), "cloud"),
+            (
+                made(|at| if chance(at) < 0.15 { 4_000.0 * chance(at + 1) } else { 5_000.0 }),
+                "mostly a line",
+            ),
             // Clusters of five seconds, and as much that has nothing to do with the one before.
             (made(|at| 5_000.0 + 1_500.0 * chance(at / 5) + 1_500.0 * chance(at)), "cloud"),
             (made(|at| 5_000.0 + 1_000.0 * turn(at, 120.0) + 400.0 * chance(at)), "swings"),

@@ -6,6 +6,7 @@
 pub(crate) mod change;
 pub(crate) mod estimate;
 pub(crate) mod fast_part;
+pub(crate) mod faults;
 pub(crate) mod fill;
 pub(crate) mod ladder;
 pub(crate) mod levels;

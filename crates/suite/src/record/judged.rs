@@ -43,6 +43,11 @@ pub enum Unjudged {
         /// What it lacks.
         mechanism: Mechanism,
     },
+    /// Its I/Os began later and later, and their times count from when each began.
+    #[error(
+        "its step fell behind its rate: I/Os began later and later, of which these times say nothing"
+    )]
+    Behind,
     /// Arrivals are drawn, and as many fewer come by chance.
     #[error("as many I/Os may be missing by chance, since arrivals are drawn")]
     Chance,

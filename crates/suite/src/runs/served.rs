@@ -54,6 +54,7 @@ impl ServedRun {
             duration: None,
             span: None,
             seed,
+            read_as: Vec::new(),
             jobs: Vec::new(),
         });
         let mut record = begun(&plan, drive, RunOptions::default(), Vec::new());

@@ -366,13 +366,17 @@ fn conclude(
             break;
         };
         let written = Totals::of(recording.series(&phase)).written;
+        // What is written at the same places again may stay in it, however much that is.
+        let span = if corner.random { written.min(plan.random_write_span) } else { written };
         if let Some(part) = fast_part
             && corner.operation == Operation::Write
-            && written <= part.bytes
+            && span <= part.bytes
         {
             figures.within_buffer = true;
-            let (part, buffer) = (Some(phase), part.bytes);
-            warnings.push(Warning::Method(MethodWarning::WithinBuffer { part, written, buffer }));
+            let (part, buffer, again) = (Some(phase), part.bytes, written > part.bytes);
+            let written = if again { span } else { written };
+            let doubt = MethodWarning::WithinBuffer { part, written, again, buffer };
+            warnings.push(Warning::Method(doubt));
         }
         corners.push(figures);
     }

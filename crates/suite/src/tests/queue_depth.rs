@@ -153,7 +153,7 @@ impl Test for Plan {
     }
 
     fn is_one_rate(&self, series: &str) -> bool {
-        series.contains("-qd") && !series.ends_with("-again")
+        series.contains("-qd")
     }
 
     fn conclude(&self, recording: &Recording, _: &Known<'_>) -> (Option<Outcome>, Vec<Warning>) {
@@ -170,7 +170,7 @@ impl Test for Plan {
 }
 
 /// The phase that measures a load with so many in flight.
-fn phase(load: Load, queue_depth: usize) -> String {
+pub fn phase(load: Load, queue_depth: usize) -> String {
     format!("{}-qd{queue_depth}", load.name())
 }
 

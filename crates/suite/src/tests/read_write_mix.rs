@@ -228,7 +228,7 @@ fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
 const BESIDE: &str = "reads-beside";
 
 /// What reads beside so many drive writes a day are called.
-fn beside_phase(times: f64) -> String {
+pub fn beside_phase(times: f64) -> String {
     format!("{BESIDE}-{times}-dwpd")
 }
 

@@ -283,6 +283,7 @@ fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, Vec<Warning
             recorded,
             planned: plan.duration,
             until_steady: false,
+            met_cliff: false,
         }));
     }
     let asked = plan.background_rate.0 as f64 / 1e6;

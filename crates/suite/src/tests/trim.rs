@@ -311,7 +311,7 @@ pub const FIGURES: &[Row] = &[
         .means("for all that was written, from the first command to the last")
         .unjudged(),
     Row::more(FAST_PART, "Fast part", Unit::Bytes, |o| Some(o.fast_part?.bytes.0 as f64))
-        .means("what the clean drive took before its rate fell")
+        .means("what the clean drive took before its rate fell by a quarter or more, for good")
         .unjudged(),
 ];
 

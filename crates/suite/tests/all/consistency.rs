@@ -113,7 +113,8 @@ fn an_interrupted_run_is_kept_and_says_so() {
     assert!(record.warnings.contains(&Warning::Method(MethodWarning::Incomplete {
         recorded,
         planned,
-        until_steady: false
+        until_steady: false,
+        met_cliff: true
     })));
     assert_eq!(open(&path).unwrap().0, record);
 }

@@ -133,11 +133,12 @@ fn a_job_that_does_less_than_its_rate_is_doubted() {
     let iops = |iops| writecliff_workload::Pace::Iops(iops);
     assert_eq!(doubts(iops(200)), []);
     let behind = doubts(iops(1_000_000));
-    let [Warning::Job(JobWarning::Behind { job, asked, counts_lateness: false, .. })] = &behind[..]
+    let [Warning::Job(JobWarning::Behind { whose, asked, counts_lateness: false, .. })] =
+        &behind[..]
     else {
         panic!("{behind:?}")
     };
-    assert_eq!((job.as_str(), asked.as_str()), ("one", "1,000,000 IOPS"));
+    assert_eq!((whose.as_str(), asked.as_str()), ("the job 'one'", "1,000,000 IOPS"));
 }
 
 #[test]

@@ -161,6 +161,53 @@ fn a_target_is_of_the_time_in_which_its_own_jobs_ran_and_not_missed_by_chance() 
     assert_eq!(far[0].passes, Some(false), "{:?}", far[0]);
 }
 
+/// Writes of 2 ms each, one at a time, are 500 a second at best; beside reads at a rate of their own.
+#[test]
+fn a_step_that_did_less_than_its_rate_is_doubted() {
+    let behind = |name: &str, jobs: &str| {
+        let text = format!(
+            "[[step]]\nname = \"load\"\nfio = \"\"\"\n[global]\ntime_based\nruntime=6\n{jobs}\n\"\"\"\n"
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let record = run_on(toml::from_str(&text).unwrap(), &dir.path().join(name), u32::MAX);
+        let behind = record.warnings.into_iter().filter_map(|warning| match warning {
+            Warning::Job(JobWarning::Behind { whose, asked, .. }) => Some((whose, asked)),
+            _ => None,
+        });
+        behind.collect::<Vec<_>>()
+    };
+    let reads = "[reads]\nrw=randread\nrate_iops=50\n";
+    let writes = |how: &str| format!("{reads}[writes]\nrw=randwrite\n{how}");
+    assert_eq!(behind("kept", &writes("rate_iops=100")), []);
+    assert_eq!(behind("as fast as it can", &writes("")), []);
+    let of_writes = ("the writes of the step 'load'".to_owned(), "4,000 IOPS".to_owned());
+    assert_eq!(behind("two", &writes("rate_iops=2000\nnumjobs=2")), [of_writes]);
+    let alone = "[writes]\nrw=randwrite\nrate=50m";
+    let of_step = ("the step 'load'".to_owned(), "52.43 MB/s".to_owned());
+    assert_eq!(behind("alone", alone), [of_step]);
+    let mixed = "[mixed]\nrw=randrw\nrate=10m,50m";
+    let of_writes = ("the writes of the step 'load'".to_owned(), "52.43 MB/s".to_owned());
+    assert!(behind("each its own", mixed).contains(&of_writes));
+}
+
+/// What began later and later says nothing of how late it was; what took too long did so all the same.
+#[test]
+fn short_times_of_a_step_that_fell_behind_are_not_judged() {
+    let judged = |limit: &str, how: &str| {
+        let text = format!(
+            "[[step]]\nname = \"load\"\nfio = \"\"\"\n[writes]\nrw=randwrite\nrate_iops=4000\ntime_based\n\
+             runtime=6\n{how}\n\"\"\"\n[[step.target]]\nof = \"write\"\nfigure = \"longest\"\nlimit = \"{limit}\"\n"
+        );
+        let dir = tempfile::tempdir().unwrap();
+        let record = run_on(toml::from_str(&text).unwrap(), &dir.path().join("run"), u32::MAX);
+        let target = targets(&record).remove(0);
+        (target.passes, target.unjudged)
+    };
+    assert_eq!(judged("50ms", ""), (None, Some(Unjudged::Behind)));
+    assert_eq!(judged("1ms", ""), (Some(false), None));
+    assert_eq!(judged("50ms", "rate_process=poisson"), (Some(false), None));
+}
+
 #[test]
 fn a_gate_holds_a_run_to_its_own_targets_without_being_asked() {
     let dir = tempfile::tempdir().unwrap();
@@ -209,6 +256,26 @@ fn a_step_that_the_drive_is_too_small_for_is_left_out_and_said_to_be() {
     assert!(record.warnings.contains(&Warning::Job(left_out)), "{:?}", record.warnings);
     let measured = steps(&record).iter().filter(|step| !step.prepares);
     assert!(measured.map(|step| &step.name).eq(["fits"]));
+    let Some(writecliff_suite::Outcome::Suite(outcome)) = &record.outcome else { panic!("none") };
+    assert_eq!(outcome.targets_left_out, 5);
+}
+
+/// What prepares a drive is told of nowhere, and what it trims is no load of trims.
+#[test]
+fn a_trim_that_prepares_is_no_doubt() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut ssd = Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny");
+    let text = SUITE.replace("[trims]\nrw=randtrim\nrate_iops=5\n", "");
+    let mut suite: Plan = toml::from_str(&text).unwrap();
+    suite.steps[0].trim_before = true;
+    suite.steps[1].targets.retain(|target| target.of != Operation::Trim);
+    let mut go_on = |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let path = dir.path().join("run");
+    let plan = AnyPlan::Suite(suite);
+    let record = run(&plan, &mut ssd, &path, RunOptions::default(), &mut go_on).unwrap();
+    assert!(record.phases.iter().any(|phase| phase.name.starts_with("trim before")));
+    let doubt = Warning::Job(JobWarning::TrimsTakeNoTime);
+    assert!(!record.warnings.contains(&doubt), "{:?}", record.warnings);
 }
 
 #[test]

@@ -248,6 +248,55 @@ fn a_pass_that_was_broken_off_is_no_whole_pass() {
     assert!(whole("whole", u32::MAX).is_some());
 }
 
+/// A drive that stands for three seconds in the fill's second twenty or later, and what is not about that.
+#[test]
+fn power_that_goes_is_told_with_its_moment() {
+    let mut profile = writecliff_sim::load("tiny").unwrap().into_ssd().unwrap();
+    profile.faults.power_cuts = vec![Nanos::from_secs(20), Nanos::from_secs(40)];
+    profile.faults.recovery_time = Nanos::from_secs(3);
+    let doubts = |plan: &Plan| {
+        let mut drive = writecliff_sim::Ssd::new(profile.clone(), "sim:tiny");
+        let dir = tempfile::tempdir().unwrap();
+        let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+        let record = run(plan, &mut drive, &dir.path().join("run"), RunOptions::default(), go_on);
+        record.unwrap().warnings.into_iter().find_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::PowerLost { times, phase, after }) => {
+                Some((times, phase, after.0 / 1_000_000_000))
+            }
+            _ => None,
+        })
+    };
+    let (times, phase, after) = doubts(&consistency(60)).unwrap();
+    assert_eq!((times, phase.as_str()), (2, "torture"));
+    assert!((10..20).contains(&after), "{after}");
+    assert_eq!(doubts(&consistency(1)), None, "it was over before");
+}
+
+/// Falls that begin as a die stops working, or after it, are no write cliff that could be told.
+#[test]
+fn a_fall_with_a_lost_die_is_no_cliff() {
+    let outcome = |lost_at: Option<u64>| {
+        let mut profile = writecliff_sim::load("tiny").unwrap().into_ssd().unwrap();
+        profile.identity.capacity = Bytes::from_mib(128);
+        profile.parity.data = 3;
+        profile.faults.lost_die = lost_at.map(|_| 1);
+        profile.faults.lost_die_at = Nanos::from_secs(lost_at.unwrap_or_default());
+        let mut drive = writecliff_sim::Ssd::new(profile, "sim:tiny");
+        let dir = tempfile::tempdir().unwrap();
+        let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+        let (plan, path) = (consistency(100), dir.path().join("run"));
+        match run(&plan, &mut drive, &path, RunOptions::default(), go_on).unwrap().outcome {
+            Some(writecliff_suite::Outcome::Consistency(outcome)) => outcome,
+            other => panic!("{other:?}"),
+        }
+    };
+    assert_eq!(outcome(None).lost_die_fall_s, None);
+    let lost = outcome(Some(40));
+    let (second, cause) = lost.other_fall().unwrap();
+    assert_eq!((lost.cliff_s, cause), (None, consistency::FallCause::LostDie));
+    assert!((30..40).contains(&second), "{second}: the fill before takes some seconds");
+}
+
 /// The die holds a part of all data, of which parity keeps a copy or nothing does.
 #[test]
 fn a_die_that_stops_working_is_told_with_what_it_took() {

@@ -55,11 +55,13 @@ impl Files {
     /// Said once, of the first job that has a file to itself in fio, and company on the drive here.
     pub(super) fn note(&self, jobs: &[Job]) -> Option<Note> {
         let (_, line) = *self.unnamed.iter().find(|(index, _)| has_company(jobs, *index))?;
-        let text = "is left out, which gives every job and every copy files of its own in fio; here they \
-                    share the drive, where offset and offset_increment keep them apart";
-        Some(Note { line, option: "filename".to_owned(), text: text.to_owned() })
+        Some(Note { line, option: "filename".to_owned(), text: SHARED.to_owned() })
     }
 }
+
+/// What is said where no job names a file and several run at once.
+pub(super) const SHARED: &str = "is left out, which gives every job and every copy files of its own in fio; here they \
+                                 share the drive, where offset and offset_increment keep them apart";
 
 /// Whether another job, or a copy of this one, begins at the same time and place.
 fn has_company(jobs: &[Job], index: usize) -> bool {

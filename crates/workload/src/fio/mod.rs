@@ -44,6 +44,17 @@ pub struct Note {
     pub text: String,
 }
 
+impl Note {
+    /// Whether it is about an option that is followed, in a way that may surprise, or about jobs that share the drive;
+    /// `group_reporting` changes no I/O.
+    pub fn is_of_the_load(&self) -> bool {
+        let name = self.option.split('=').next().unwrap_or_default();
+        let row = OPTIONS.iter().find(|row| row.names.contains(&name));
+        let is_followed = row.is_some_and(|row| matches!(row.treatment, Treatment::Followed(_)));
+        self.text == files::SHARED || is_followed && name != "group_reporting"
+    }
+}
+
 /// A job file that is not followed, and what to do about it.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{file}:{line}: {message}")]

@@ -114,3 +114,23 @@ fn every_error_says_its_kind() {
     }
     assert_eq!(std::fs::read(&file).unwrap(), vec![1; 64 << 20], "it was written to");
 }
+
+/// What a job file says and is done in a way that may surprise, for whoever has nothing but the page.
+#[test]
+fn a_page_tells_how_its_job_file_was_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let (file, out) = (directory.path().join("job.fio"), directory.path().join("run"));
+    let job = "[a]\nrw=randwrite\nsize=4m\nnumjobs=2\ninvalidate=1\ngroup_reporting\n";
+    std::fs::write(&file, job).unwrap();
+    let (plan, notes) = read_plan("mixed", &file).unwrap();
+    assert_eq!(notes.len(), 4, "{notes:?}");
+    let drive = DriveName::from("sim:tiny");
+    run(&plan, &drive, None, &out, RunOptions::default(), UNWATCHED).unwrap();
+    let options = ReportOptions::default();
+    let page = report(&[&out], &directory.path().join("report"), &options).unwrap().page;
+    let page = std::fs::read_to_string(page).unwrap();
+    for told in ["Job file", "direct: is left out", "filename: is left out"] {
+        assert!(page.contains(told), "{told}");
+    }
+    assert!(!page.contains("log_avg_msec") && !page.contains("group_reporting"));
+}

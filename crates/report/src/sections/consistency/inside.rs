@@ -12,11 +12,15 @@ pub(super) fn views(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         "Write amplification",
         "NAND writes per host write, as the drive itself counts them.",
     );
-    let free_blocks = (
-        "free-blocks",
-        "Free blocks",
-        "Blocks erased and ready to be written, in the unit that the drive allocates. Logarithmic.",
+    let free = format!(
+        "Blocks erased and ready to be written, in the unit that the drive allocates. Logarithmic.{}",
+        if ranges.has_no_free_block {
+            " Orange strokes at the bottom are seconds that end with none."
+        } else {
+            ""
+        }
     );
+    let free_blocks = ("free-blocks", "Free blocks", free.as_str());
     let amplification = view(series, amplification, |one, id, title| {
         let axis = Axis::ratio("NAND writes per host write", ranges.amplification);
         let points = one.points(Sample::write_amplification);

@@ -40,16 +40,16 @@ fn percentiles(one: &Series<'_>, ranges: &Ranges, id: String, title: String) -> 
     // A percentile of few I/Os would be the longest of them.
     let trace = |name, style, ios_min, value: fn(&Sample) -> u64| {
         let points = one.points(|sample| (sample.ios() >= ios_min).then(|| value(sample) as f64));
-        Points::dots(name, style, points)
+        (!points.is_empty()).then(|| Points::dots(name, style, points))
     };
-    let traces = vec![
+    let traces = [
         trace("longest", ORANGE, 1, |sample| sample.latency_max_ns),
         trace("p99.9", PURPLE, 1000, |sample| sample.latency_p999_ns),
         trace("p99", BLUE, 100, |sample| sample.latency_p99_ns),
         trace("p50", GREEN, 1, |sample| sample.latency_p50_ns),
     ];
     let (x, y) = axes(one, ranges);
-    Picture::new(id, title, x, y, traces)
+    Picture::new(id, title, x, y, traces.into_iter().flatten().collect())
 }
 
 /// Where columns of whole seconds begin and end. On a broken axis the documents' part has half of them.

@@ -201,7 +201,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
             for (words, one) in row.values.iter_mut().zip(series) {
                 match one.outcome {
                     Some(outcome) if outcome.came_back() => {
-                        words.text.insert_str(0, "none that lasts: below half from ");
+                        let lasts = format!("below half {} from ", outcome.how_long());
+                        words.text.insert_str(0, &lasts);
                     }
                     Some(outcome) if outcome.cliff_s.is_some() => {
                         words.text.insert_str(0, "after ");
@@ -249,6 +250,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
     }
     let mean = FIGURES.iter().position(|figure| figure.name == MEAN).unwrap_or(0);
     table.rows.insert(mean, window_row);
+    // What no drive tells, or none has.
+    table.rows.retain(|row| row.values.iter().any(|cell| cell.text != NONE));
     table
 }
 

@@ -1,5 +1,7 @@
 //! Every second's IOPS, in the three views of the published method.
 
+use writecliff_suite::consistency::FallCause;
+
 use super::series::{Ranges, Series, TIME, view, windows};
 use crate::number;
 use crate::picture::{Axis, Mark, Picture, Points, points_max, short};
@@ -95,8 +97,12 @@ fn conclusion(one: &Series<'_>) -> String {
         [outcome.fresh_iops, outcome.steady_iops.mean, outcome.steady_iops.floor];
     let cliff = outcome.cliff_s.map_or_else(
         || match one.state {
-            _ if outcome.warm_fall_s.is_some() => {
-                "a fall while too warm, so that no write cliff can be told".to_owned()
+            _ if let Some((_, cause)) = outcome.other_fall() => {
+                let when = match cause {
+                    FallCause::Heat => "while too warm",
+                    FallCause::LostDie => "with a die lost",
+                };
+                format!("a fall {when}, so that no write cliff can be told")
             }
             _ if outcome.fell_from_iops.is_some() => {
                 "a fall within these seconds, so that no write cliff can be told".to_owned()
@@ -109,7 +115,7 @@ fn conclusion(one: &Series<'_>) -> String {
         |second| {
             let second = number::seconds(f64::from(second));
             match outcome.came_back() {
-                true => format!("below half of that after {second} for a while"),
+                true => format!("below half of that after {second} {}", outcome.how_long()),
                 false => format!("write cliff after {second}"),
             }
         },
@@ -174,8 +180,8 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
         let label = format!("the method's {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
-    if let Some(at) = one.die_lost_s().filter(|at| *at >= from) {
-        marks.push(Mark::Upright { at, label: "a die lost".to_owned() });
+    for (at, what) in one.faults_s().into_iter().filter(|(at, _)| *at >= from) {
+        marks.push(Mark::Upright { at, label: what.to_owned() });
     }
     if from == 0.0 {
         let axis_end = ranges.end(one);

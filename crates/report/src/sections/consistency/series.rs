@@ -45,16 +45,20 @@ pub(super) struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// Second of these writes at which a die stopped working, if one did in them.
-    pub(super) fn die_lost_s(&self) -> Option<f64> {
-        self.run.record.warnings.iter().find_map(|doubt| match doubt {
-            Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. })
-                if *phase == self.phase =>
-            {
-                Some(after.as_secs_f64())
+    /// What went wrong with a simulated drive in these writes, and in which second: the first of its kind.
+    pub(super) fn faults_s(&self) -> Vec<(f64, &'static str)> {
+        let doubts = self.run.record.warnings.iter();
+        let of_it = doubts.filter_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
+                Some((phase, after, "a die lost"))
+            }
+            Warning::Drive(DriveWarning::PowerLost { phase, after, .. }) => {
+                Some((phase, after, "power lost"))
             }
             _ => None,
-        })
+        });
+        let of_it = of_it.filter(|(phase, ..)| **phase == self.phase);
+        of_it.map(|(_, after, what)| (after.as_secs_f64(), what)).collect()
     }
 }
 

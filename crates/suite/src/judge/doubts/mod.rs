@@ -6,14 +6,16 @@ use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use writecliff_device::{
-    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, OwnCounters, Rebuilding,
-    Temperature,
+    Bytes, DeviceInfo, DeviceKind, HostCounters, Link, Mechanism, Nanos, Operation, OwnCounters,
+    Rebuilding, Temperature,
 };
 use writecliff_measure::{Recording, Sample};
 
 use crate::list::{Outcome, Plan, RunRecord};
 use crate::method::change;
 use crate::method::estimate::{lacks, scale};
+use crate::method::faults::Faults;
+use crate::method::loads::plural;
 use crate::record::number::in_words;
 use crate::record::phase::Phase;
 use crate::record::run_record::Status;
@@ -22,6 +24,7 @@ use crate::record::warning::{
     DriveWarning, HostWarning, JobWarning, MethodWarning, Warning, others,
 };
 use crate::tests::consistency;
+use crate::tests::suite::Step;
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -68,6 +71,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         throttled(record),
         unsafe_shutdown(record),
         die_lost(record),
+        power_lost(record),
         data_lost(record),
         queued_in_host(record, recording),
         trims_take_no_time(record, recording),
@@ -92,18 +96,26 @@ fn spares(record: &RunRecord, recording: &Recording) -> Vec<Option<f64>> {
 fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     // What ran at once stands second by second.
     let mut series: BTreeMap<&str, (Vec<u64>, Vec<f64>)> = BTreeMap::new();
+    let is_random = |series: &str| series.starts_with("random");
     let whole = recording.samples.iter().filter(|sample| sample.is_whole());
     for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
         let (ios, rates) = series.entry(&sample.series).or_default();
         ios.push(sample.ios());
-        rates.push(sample.megabytes_per_second());
+        rates.push(match is_random(&sample.series) {
+            true => sample.iops().get(),
+            false => sample.megabytes_per_second(),
+        });
     }
     let measured = series.into_iter().filter(|(_, (ios, _))| !change::may_be_chance(ios));
     let found = measured.filter_map(|(name, (_, rates))| Some((name, change::changed(&rates)?)));
     let found: Vec<(&str, (f64, f64))> = found.collect();
     let times = |(first, last): (f64, f64)| (first / last.max(f64::MIN_POSITIVE)).ln().abs();
     let (most, (first, last)) = found.iter().max_by(|a, b| times(a.1).total_cmp(&times(b.1)))?;
-    let told = |rate: f64| in_words(rate, Unit::MegabytesPerSecond);
+    let unit = if is_random(most) { Unit::Iops } else { Unit::MegabytesPerSecond };
+    let told = |rate: f64| match unit {
+        Unit::Iops => in_words(rate.round_ties_even(), unit),
+        _ => in_words(rate, unit),
+    };
     Some(Warning::Method(MethodWarning::Changed {
         parts: found.len(),
         most: (*most).to_owned(),
@@ -146,17 +158,32 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
 fn die_lost(record: &RunRecord) -> Option<Warning> {
     let lost = |phase: &&Phase| phase.after.lost_dies > phase.before.lost_dies;
     let phase = record.phases.iter().find(lost)?;
-    let planned = || -> Option<Nanos> {
-        let faults = record.drive.profile.as_ref()?.values.get("faults")?;
-        faults.get("lost_die_at")?.as_str()?.parse().ok()
-    };
-    let after =
-        planned().map(|at| Nanos::from_secs(at.0.saturating_sub(phase.start.0) / 1_000_000_000));
+    let after = Faults::of(&record.drive).lost_die.map(|at| whole_seconds_into(phase, at));
     // Fills of other settings come before it and after.
     let of_all_stages = matches!(record.plan, Plan::SpareArea(_))
         || phase.name.rsplit('/').next() == Some(consistency::FILL);
     // A purge brings no die back: what comes later, at whatever setting, is without it.
     Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, of_all_stages }))
+}
+
+/// Power that went while something was measured, but for a test that is about it.
+fn power_lost(record: &RunRecord) -> Option<Warning> {
+    let in_which = |at: &Nanos| {
+        let is_in = |phase: &&Phase| (phase.start..phase.start + phase.length).contains(at);
+        Some((record.phases.iter().find(is_in)?, *at))
+    };
+    let cuts = Faults::of(&record.drive).power_cuts;
+    let cuts: Vec<(&Phase, Nanos)> = cuts.iter().filter_map(in_which).collect();
+    let (phase, at) = *cuts.first().filter(|_| !matches!(record.plan, Plan::Integrity(_)))?;
+    Some(Warning::Drive(DriveWarning::PowerLost {
+        times: cuts.len(),
+        phase: phase.name.clone(),
+        after: whole_seconds_into(phase, at),
+    }))
+}
+
+fn whole_seconds_into(phase: &Phase, at: Nanos) -> Nanos {
+    Nanos::from_secs(at.0.saturating_sub(phase.start.0) / 1_000_000_000)
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.
@@ -197,7 +224,19 @@ fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> 
 /// A load of trims beside reads and writes, on a model that has no time for them.
 fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let may_trim = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
-    let has_trims = || recording.samples.iter().any(|sample| sample.trims > 0);
+    let trims = format!(" {}", plural(Operation::Trim));
+    let is_told = |series: &str| match &record.plan {
+        // Not of what prepares the drive.
+        Plan::Suite(plan) => series.strip_suffix(&trims).is_some_and(|turn| {
+            let is_of = |step: &&Step| {
+                turn == step.name || turn.starts_with(&format!("{}, cycle ", step.name))
+            };
+            plan.steps.iter().any(|step| !step.prepares && is_of(&step))
+        }),
+        _ => true,
+    };
+    let mut trimmed = recording.samples.iter().filter(|sample| sample.trims > 0);
+    let mut has_trims = || trimmed.any(|sample| is_told(&sample.series));
     let is_so = may_trim && lacks(&record.drive, Mechanism::TrimTime) && has_trims();
     is_so.then_some(Warning::Job(JobWarning::TrimsTakeNoTime))
 }
@@ -346,7 +385,11 @@ fn generator_busy(record: &RunRecord, phases: &[&Phase]) -> Option<Warning> {
     if record.plan.keeps_time() {
         return None;
     }
-    let long = phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN);
+    // What was measured once more only shows that the order matters.
+    let is_figure = |phase: &&&Phase| {
+        !matches!(record.plan, Plan::QueueDepth(_)) || !phase.name.ends_with("-again")
+    };
+    let long = phases.iter().filter(|phase| phase.length >= BUSY_PHASE_MIN).filter(is_figure);
     let busy = long.filter_map(|phase| {
         let (before, after) = host(phase)?;
         let cpu = after.cpu.0.saturating_sub(before.cpu.0);

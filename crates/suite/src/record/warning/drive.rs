@@ -130,6 +130,23 @@ pub enum DriveWarning {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         of_all_stages: bool,
     },
+    /// The power of a simulated drive went while something was measured.
+    #[error(
+        "The drive lost power in {phase}, after {after} of it{}: what was in flight then failed, and until it was back \
+         there is nothing.",
+        match times {
+            0 | 1 => String::new(),
+            times => format!(", for the first of {times} times"),
+        }
+    )]
+    PowerLost {
+        /// How often.
+        times: usize,
+        /// The phase in which it did first.
+        phase: String,
+        /// When that was, from the phase's beginning, to the second.
+        after: Nanos,
+    },
     /// A simulated drive lost what it had acknowledged.
     #[error(
         "The drive lost {}, whose data it had acknowledged{}.",

@@ -26,17 +26,18 @@ pub enum JobWarning {
         /// The same in the last third.
         last: f64,
     },
-    /// A job did less than it was to.
+    /// A job, or a step of a suite, did less than it was to.
     #[error(
-        "The job '{job}' was to do {asked} and did {done}. {}",
+        "{asked} were asked of {whose}, and {done} done. {}",
         match counts_lateness {
-            true => "Its I/Os waited longer the longer they came, and its response times tell how long that was.",
-            false => "Its I/Os began later and later, of which its service times, from when each began, say nothing.",
+            true => "I/Os waited longer the longer they came, and response times tell how long that was.",
+            false => "I/Os began later and later, of which service times, from when each began, say nothing.",
         }
     )]
     Behind {
-        /// Its name.
-        job: String,
+        /// The job or the step, or which of its operations.
+        #[serde(alias = "job")]
+        whose: String,
         /// The rate that the plan has.
         asked: String,
         /// The rate that it had.

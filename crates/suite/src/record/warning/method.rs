@@ -63,8 +63,8 @@ pub enum MethodWarning {
          least one whole is needed. {} {NOT_STEADY}",
         match went_on {
             true => "The test goes on for 48 hours at most, and the drive takes no more in them.",
-            false => "With --until-steady, and on a simulated drive, the test goes on until it is, for 48 \
-                      hours at most, if it is left to.",
+            false => "With --until-steady, and on a simulated drive, the test goes on until it is, for five drive \
+                      writes or 48 hours at most, if it is left to.",
         }
     )]
     TooFewWrites {
@@ -166,15 +166,19 @@ pub enum MethodWarning {
     },
     /// What was written fits into the drive's fast buffer.
     #[error(
-        "{}{written} were written at a time, which fits into the drive's fast buffer of about \
+        "{}{written} were written {}, which fits into the drive's fast buffer of about \
          {buffer}. The figures may be the buffer's, and those of a longer write lower.",
-        part.as_ref().map_or_else(String::new, |part| format!("{part}: "))
+        part.as_ref().map_or_else(String::new, |part| format!("{part}: ")),
+        if *again { "again and again" } else { "at a time" }
     )]
     WithinBuffer {
         /// The part of the test, if it is not all of it.
         part: Option<String>,
         /// What it wrote at a time.
         written: Bytes,
+        /// Whether it wrote that place more than once, and more than the buffer holds.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        again: bool,
         /// The buffer, as a sequential write showed it.
         buffer: Bytes,
     },
@@ -318,7 +322,7 @@ pub enum MethodWarning {
     },
     /// Two figures that do not go together.
     #[error(
-        "Odd: {what} give {has}, where {than} give {gave}. The drive may have been in another state (its \
+        "Odd: {has} of {what}, beside {gave} of {than}. The drive may have been in another state (its \
          buffer, its spare area, its temperature) or work in other units than it was asked for, or something \
          disturbed one of the two."
     )]
@@ -378,12 +382,19 @@ pub enum MethodWarning {
     },
     /// A figure depends on what was measured before.
     #[error(
-        "In ascending order {what} gives {first}, in another {again}: what this comes to depends on \
-         more than how many are in flight."
+        "In ascending order {what} gives {first}, in another {again}{}: what this comes to depends on \
+         more than how many are in flight.",
+        match &others[..] {
+            [] => String::new(),
+            others => format!("; less far apart, and more than a fifth, are {}", others.join(", ")),
+        }
     )]
     OfOrder {
         /// What gives another figure; of several that which differs most.
         what: String,
+        /// What else does.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// In the order of the plan.
         first: String,
         /// In the other one.
@@ -426,6 +437,9 @@ pub enum MethodWarning {
         /// Whether figures are of this part alone, as [`Figure::of`](crate::Figure::of) has it.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         has_part: bool,
+        /// Whether it came to a write cliff before, which ends what the fresh drive does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        met_cliff: bool,
     },
     /// The run ended before its planned duration.
     #[error(
@@ -441,6 +455,9 @@ pub enum MethodWarning {
         /// Whether that is only the least.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         until_steady: bool,
+        /// Whether it came to a write cliff before, which ends what the fresh drive does.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        met_cliff: bool,
     },
 }
 
@@ -467,7 +484,7 @@ impl Display for Filled {
 }
 
 /// What figures with a steady state in their name are where there is none.
-const NOT_STEADY: &str = "Figures named steady are of the last part of the run.";
+const NOT_STEADY: &str = "Where a figure is named steady, it is of the last part of the run.";
 
 /// So many parts are named; nobody reads more.
 const NAMED: usize = 12;
@@ -533,6 +550,9 @@ impl MethodWarning {
             }
             // Fresh is what the first ten seconds are.
             Self::TooShort { seconds, .. } if *seconds >= 10 => stage == Stage::Later,
+            Self::Incomplete { met_cliff: true, .. } | Self::BrokenOff { met_cliff: true, .. } => {
+                stage == Stage::Later
+            }
             Self::NoCliff
             | Self::Incomplete { .. }
             | Self::BrokenOff { .. }

@@ -114,7 +114,51 @@ impl Warning {
                 HostWarning::HeldUp { phases, .. } | HostWarning::OtherLoad { phases, .. },
             ) => phases.iter().any(|other| other == phase),
             Self::Host(HostWarning::GeneratorBusy { phase: busy, .. }) => busy == phase,
+            Self::Method(MethodWarning::Odd { what, than, .. }) => {
+                [what, than].iter().any(|part| as_phase(part) == phase)
+            }
+            Self::Method(MethodWarning::OfOrder { what, others, .. }) => {
+                let (what, depth) = (as_phase(what), |one: &String| one.to_lowercase());
+                let (load, _) = what.rsplit_once('-').unwrap_or((&what, ""));
+                let others = others.iter().map(|one| format!("{load}-{}", depth(one)));
+                what == phase || others.into_iter().any(|other| other == phase)
+            }
             _ => false,
+        }
+    }
+
+    /// Whether it may be about what was measured in this phase: it is if it says so, or names no phase.
+    pub fn may_be_of(&self, phase: &str) -> bool {
+        let names_phases = matches!(
+            self,
+            Self::Method(
+                MethodWarning::Changed { .. }
+                    | MethodWarning::Odd { .. }
+                    | MethodWarning::OfOrder { .. }
+            ) | Self::Drive(DriveWarning::SlowedDown { .. })
+                | Self::Host(
+                    HostWarning::HeldUp { .. }
+                        | HostWarning::OtherLoad { .. }
+                        | HostWarning::GeneratorBusy { .. }
+                )
+        );
+        self.is_of(Stage::Later) && (!names_phases || self.names(phase))
+    }
+
+    /// Whether it may be about the service times of this step of a suite, or with `rates` about what was done as well: it
+    /// is if it names the step, or none.
+    pub fn may_be_of_step(&self, step: &str, operation: &str, rates: bool) -> bool {
+        match self {
+            // That fewer were done is so.
+            Self::Job(JobWarning::Behind { whose, .. }) => {
+                let all = format!("the step '{step}'");
+                !rates && (*whose == all || *whose == format!("the {operation} of {all}"))
+            }
+            Self::Job(
+                JobWarning::JobNotSteady { job: own } | JobWarning::StepReadsNothing { step: own },
+            ) => own == step,
+            Self::Job(JobWarning::StepLeftOut { .. }) => false,
+            _ => self.is_of(Stage::Later),
         }
     }
 
@@ -122,4 +166,9 @@ impl Warning {
     pub(crate) const fn is_of_lost_data(&self) -> bool {
         matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())
     }
+}
+
+/// `sequential-read-qd16`, of a part that a sentence calls `sequential read at QD16`.
+fn as_phase(part: &str) -> String {
+    part.replace(" at ", " ").replace(' ', "-").to_lowercase()
 }

@@ -6,6 +6,7 @@ use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 use super::outcome::{CLIFF_SHARE, Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
+use crate::method::faults::Faults;
 use crate::method::levels::{FALL, is_too_warm};
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
@@ -13,6 +14,10 @@ use crate::record::warning::{Filled, MethodWarning, Warning};
 
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
+/// A fall in them is none if a second of the first so many ...
+const BEATS_WITHIN: usize = 60;
+/// ... that follows it has this share of the first again.
+const BACK: f64 = 0.9;
 /// The cliff is a fall below [`CLIFF_SHARE`] of fresh on average over so many seconds.
 const CLIFF_SECONDS: usize = 10;
 /// The steady window of a run that ends with its duration begins after so many tenths of it: 1400 s of
@@ -44,6 +49,26 @@ pub(crate) fn conclude_phases(
     let mut warnings = Vec::new();
     let whole = Totals::of(torture.iter().copied());
     let recorded = whole.span;
+    let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
+    let is_warm = |second: usize| is_too_warm(torture[second], drive.temperature_limit);
+    // Of a die that was lost before, the drive was without it all the time.
+    let began = torture.first().map(|first| first.start_ns);
+    let lost_die = Faults::of(drive).lost_die.filter(|at| began.is_some_and(|began| began <= at.0));
+    let has_lost_a_die = |second: usize| {
+        let ends = torture[second].start_ns + torture[second].span_ns;
+        lost_die.is_some_and(|at| at.0 < ends)
+    };
+    let (fresh_iops, cliff) =
+        fresh_and_cliff(&iops, |second| is_warm(second) || has_lost_a_die(second));
+    let other_fall = match cliff {
+        Some(_) => None,
+        None => fresh_and_cliff(&iops, |_| false).1,
+    };
+    let is_of_lost_die = |second: usize| {
+        let last = (second + CLIFF_SECONDS).min(iops.len()) - 1;
+        has_lost_a_die(last) && !(second..=last).any(is_warm)
+    };
+    let is_of_lost_die = other_fall.is_some_and(is_of_lost_die);
     if recorded == Nanos::ZERO {
         let Totals { written, span: lasted, .. } = Totals::of(fill.iter().copied());
         let fill = (lasted > Nanos::ZERO).then_some(Filled { written, lasted });
@@ -53,15 +78,9 @@ pub(crate) fn conclude_phases(
             recorded,
             planned: plan.duration,
             until_steady: plan.until_steady == UntilSteady::Yes,
+            met_cliff: cliff.is_some(),
         }));
     }
-    let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
-    let is_warm = |second: usize| is_too_warm(torture[second], drive.temperature_limit);
-    let (fresh_iops, cliff) = fresh_and_cliff(&iops, is_warm);
-    let warm_fall = match cliff {
-        Some(_) => None,
-        None => fresh_and_cliff(&iops, |_| false).1,
-    };
     let (steady_from, unsteady) = match plan.until_steady {
         UntilSteady::Yes => last_rounds(plan, &rounds, &iops, cliff),
         UntilSteady::No | UntilSteady::IfSimulated => last_seconds(plan, &iops, cliff),
@@ -72,10 +91,11 @@ pub(crate) fn conclude_phases(
     let window = steady_from as u32..iops.len() as u32;
     let is_long = window.len() >= WINDOW_MIN;
     // A disk has no spare area to run out of.
-    let has_not_fallen = cliff.is_none() && warm_fall.is_none() && !drive.rotational;
-    // A fall after which nothing is erased any more in what is called fresh, whatever comes later.
-    let fell_from =
-        fell_from(&iops, fresh_iops).filter(|_| warm_fall.is_none() && !drive.rotational);
+    let has_not_fallen = cliff.is_none() && other_fall.is_none() && !drive.rotational;
+    // A fall after which nothing is erased any more in what is called fresh, whatever comes later; of a drive that
+    // became too warm it is not known.
+    let fell_from = fell_from(&iops, fresh_iops)
+        .filter(|_| (other_fall.is_none() || is_of_lost_die) && !drive.rotational);
     warnings.extend(cliff.and_then(|cliff| at_once(&iops, cliff, fresh_iops)));
     if let Some(first) = fell_from {
         warnings.push(Warning::Method(MethodWarning::FreshFell { first, fresh: fresh_iops }));
@@ -111,7 +131,12 @@ pub(crate) fn conclude_phases(
         fast_part: FastPart::of(&fill, drive.temperature_limit),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
-        warm_fall_s: warm_fall.map(|second| second as u32),
+        falls_again: cliff.is_some()
+            && iops[steady_from..]
+                .windows(CLIFF_SECONDS)
+                .any(|ten| ten.iter().sum::<f64>() / (ten.len() as f64) < CLIFF_SHARE * fresh_iops),
+        warm_fall_s: other_fall.filter(|_| !is_of_lost_die).map(|second| second as u32),
+        lost_die_fall_s: other_fall.filter(|_| is_of_lost_die).map(|second| second as u32),
         fell_from_iops: fell_from,
         steady_from_s: window.start,
         steady_iops,
@@ -149,9 +174,13 @@ fn at_once(iops: &[f64], cliff: usize, fresh: f64) -> Option<Warning> {
     is_so.then_some(Warning::Method(MethodWarning::CliffAtOnce { seconds, fresh }))
 }
 
-/// The rate of the first second, if what is called fresh is so much less that it fell within these seconds.
+/// The rate of the first second, if what is called fresh is so much less that it fell within these seconds, and
+/// did not come back: a rate that beats does.
 fn fell_from(iops: &[f64], fresh: f64) -> Option<f64> {
-    iops.first().copied().filter(|first| fresh < FALL * first)
+    let first = iops.first().copied().filter(|first| fresh < FALL * first)?;
+    let seconds = &iops[..iops.len().min(BEATS_WITHIN)];
+    let lower = seconds.iter().skip_while(|iops| **iops >= FALL * first);
+    lower.copied().all(|iops| iops < BACK * first).then_some(first)
 }
 
 /// The last five rounds of a torture that goes on until they are steady, and that they are not; without what comes
@@ -190,7 +219,8 @@ pub(crate) fn steady_from(plan: &Plan, recorded: usize) -> usize {
 
 /// Fresh IOPS, the median of the first ten seconds or of those before the cliff; and the cliff, the
 /// first second that is, like the mean of the ten seconds from there, below half of fresh; not while the
-/// drive is too warm, which is a fall of another kind.
+/// drive is too warm, which is a fall of another kind, and within the seconds that are called fresh not if a second of
+/// the first minute has nine tenths of fresh again.
 fn fresh_and_cliff(iops: &[f64], is_warm: impl Fn(usize) -> bool) -> (f64, Option<usize>) {
     let fresh_before = |second: usize| {
         let seconds = &iops[..second.min(FRESH_SECONDS).min(iops.len())];
@@ -202,7 +232,14 @@ fn fresh_and_cliff(iops: &[f64], is_warm: impl Fn(usize) -> bool) -> (f64, Optio
         let next = &iops[*second..*second + lasting];
         let mean = next.iter().sum::<f64>() / lasting as f64;
         let limit = fresh_before(*second) * CLIFF_SHARE;
-        iops[*second] < limit && mean < limit && !(*second..*second + lasting).any(&is_warm)
+        let comes_back = *second < FRESH_SECONDS
+            && iops[*second..iops.len().min(BEATS_WITHIN)]
+                .iter()
+                .any(|iops| *iops >= BACK * fresh_before(*second));
+        iops[*second] < limit
+            && mean < limit
+            && !comes_back
+            && !(*second..*second + lasting).any(&is_warm)
     };
     let cliff = (1..(iops.len() + 1).saturating_sub(lasting)).find(is_cliff);
     (fresh_before(cliff.unwrap_or(iops.len())), cliff)
@@ -225,6 +262,17 @@ mod tests {
         assert_eq!(fresh_and_cliff(&falls(900.0), is_warm), (1000.0, None));
         assert_eq!(fresh_and_cliff(&falls(200.0), is_warm), (1000.0, Some(160)));
         assert_eq!(cold(&falls(900.0)), (1000.0, Some(100)));
+    }
+
+    #[test]
+    fn a_rate_that_beats_has_not_fallen_within_its_first_seconds() {
+        let falls = [vec![1000.0, 900.0], vec![300.0; 100]].concat();
+        assert_eq!(fell_from(&falls, 300.0), Some(1000.0));
+        let beats: Vec<f64> = (0..100).map(|s| if s % 6 < 2 { 1000.0 } else { 600.0 }).collect();
+        assert_eq!(fell_from(&beats, 600.0), None);
+        assert_eq!(fell_from(&[1000.0; 20], 1000.0), None);
+        let noisy = [vec![1000.0], vec![300.0; 11], vec![1400.0, 800.0], vec![900.0; 100]].concat();
+        assert_eq!(cold(&noisy).1, None, "eleven seconds of something else");
     }
 
     #[test]

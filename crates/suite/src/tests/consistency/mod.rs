@@ -26,7 +26,7 @@ use crate::record::warning::Warning;
 
 pub(crate) use conclude::{conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES, FRESH, MEAN};
-pub use outcome::{Outcome, WorstSecond};
+pub use outcome::{FallCause, Outcome, WorstSecond};
 pub use plan::{Plan, UntilSteady};
 
 pub use crate::method::settling::{DRIVE_WRITES_MAX, TIME_MAX};

@@ -39,10 +39,18 @@ pub struct Outcome {
     pub fresh_iops: f64,
     /// The second in which performance fell below half of fresh and stayed there.
     pub cliff_s: Option<u32>,
+    /// Whether it falls below half again for ten seconds on average within the steady window, whatever that is on
+    /// average.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub falls_again: bool,
     /// Where there is no other fall: the second of one while the drive slowed down because it was too warm.
     /// Whether it met a write cliff is not known then.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warm_fall_s: Option<u32>,
+    /// Where there is no other fall: the second of one after a die of a simulated drive stopped working, or as it did.
+    /// Whether the drive met a write cliff is not known then either.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lost_die_fall_s: Option<u32>,
     /// Where there is no fall but within the seconds that are called fresh: the rate of the first of them. What
     /// is called fresh is then not the erased drive's alone, and whether it met a write cliff is not known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -66,14 +74,34 @@ pub struct Outcome {
     pub dead_seconds: u32,
 }
 
+/// What a fall came with that is no write cliff, or hides one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FallCause {
+    /// The drive was too warm and slowed down.
+    Heat,
+    /// A die had stopped working.
+    LostDie,
+}
+
 impl Outcome {
     /// Whether it fell as at a write cliff and did not stay there.
     pub fn came_back(&self) -> bool {
         self.cliff_s.is_some() && self.steady_iops.mean >= CLIFF_SHARE * self.fresh_iops
     }
 
+    /// For how long it fell, where it [came back](Self::came_back).
+    pub fn how_long(&self) -> &'static str {
+        if self.falls_again { "again and again" } else { "for a while" }
+    }
+
+    /// Where it met no write cliff that can be told: the second of another fall, and what that came with.
+    pub fn other_fall(&self) -> Option<(u32, FallCause)> {
+        let warm = self.warm_fall_s.map(|second| (second, FallCause::Heat));
+        warm.or(self.lost_die_fall_s.map(|second| (second, FallCause::LostDie)))
+    }
+
     /// Whether it fell in a way of which nobody knows whether it was the write cliff.
     pub fn may_have_fallen(&self) -> bool {
-        self.warm_fall_s.is_some() || self.fell_from_iops.is_some()
+        self.other_fall().is_some() || self.fell_from_iops.is_some()
     }
 }

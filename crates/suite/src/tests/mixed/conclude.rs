@@ -6,10 +6,10 @@ use writecliff_device::{Bytes, Nanos, Operation, Throughput};
 use writecliff_measure::{Recording, Sample, Totals};
 use writecliff_workload::{Job, Of, Pace, Steady};
 
+use super::behind::{Done, behind};
 use super::outcome::{JobFigures, OperationFigures, Outcome};
 use super::plan::Plan;
 use super::series::{series, series_of_job};
-use crate::method::change::by_chance;
 use crate::method::loads::plural;
 use crate::record::number::in_words;
 use crate::record::rate::LatencyFigures;
@@ -52,7 +52,18 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
                     figures_over((span, &|_| span), (&job.name, job.group), recording, from);
                 figures.held = held(job.pace);
                 warnings.extend(unevenness(job, recording));
-                warnings.extend(behind(job, &figures));
+                let done = |operation| {
+                    let all = figures.operations().find(|(name, _)| *name == plural(operation));
+                    all.map(|(_, figures)| Done {
+                        ios: figures.ios,
+                        iops: figures.iops,
+                        megabytes_per_second: figures.megabytes_per_second,
+                    })
+                };
+                let whose = format!("the job '{}'", job.name);
+                let one = std::slice::from_ref(job);
+                let behind = behind(&whose, one, figures.seconds, done);
+                warnings.extend(behind.into_iter().map(|(_, doubt)| Warning::Job(doubt)));
                 warnings.extend(brief(&figures));
                 jobs.push(figures);
             }
@@ -133,47 +144,6 @@ fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     let apart = (first - last).abs() > UNEVEN * first.max(last);
     let job = job.name.clone();
     (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
-}
-
-/// A job may do so much less than it was to, as a share of it, besides what chance takes from arrivals: its last I/Os.
-const BEHIND: f64 = 0.05;
-/// Of a shorter time nothing is said: what is late may yet be made up for.
-const BEHIND_SECONDS: f64 = 5.0;
-
-/// Whether a job that was to have a rate did less.
-fn behind(job: &Job, figures: &JobFigures) -> Option<Warning> {
-    let all = |value: fn(&OperationFigures) -> f64| {
-        let transfers = figures.operations().filter(|(name, _)| *name != plural(Operation::Flush));
-        transfers.map(|(_, figures)| value(figures)).sum::<f64>()
-    };
-    let (asked, done, unit) = match job.pace {
-        Pace::Iops(asked) | Pace::Arrivals { iops: asked, .. } => {
-            (asked as f64, all(|figures| figures.iops), "IOPS")
-        }
-        Pace::Rate(asked) | Pace::Scatter(asked) => {
-            (asked.0 as f64 / 1e6, all(|figures| figures.megabytes_per_second), "MB/s")
-        }
-        Pace::Closed
-        | Pace::Think { .. }
-        | Pace::Muse { .. }
-        | Pace::Bursts { .. }
-        | Pace::Rates { .. } => return None,
-    };
-    let ios = all(|figures| figures.ios as f64);
-    let by_chance = match job.pace {
-        Pace::Arrivals { .. } | Pace::Scatter(_) => by_chance(ios) / ios.max(1.0) * done,
-        _ => 0.0,
-    };
-    let is_behind = figures.seconds >= BEHIND_SECONDS && done + by_chance < (1.0 - BEHIND) * asked;
-    let told = |rate: f64| in_words(rate, unit);
-    is_behind.then(|| {
-        Warning::Job(JobWarning::Behind {
-            job: job.name.clone(),
-            asked: told(asked),
-            done: told(done),
-            counts_lateness: matches!(job.pace, Pace::Arrivals { .. }),
-        })
-    })
 }
 
 /// A job that was over sooner...

@@ -4,6 +4,7 @@
 //! mixture, of any sizes, with think time or at a rate, several at once and one after the other.
 //! Every operation of every job is a series of its own, so that reads are judged beside writes.
 
+mod behind;
 mod check;
 mod conclude;
 mod estimate;
@@ -27,6 +28,7 @@ use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::warning::{JobWarning, Warning};
 
+pub(crate) use behind::{Done, behind};
 pub(crate) use conclude::was_steady;
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};
 pub use plan::{FILL, Plan, Prepare};
@@ -65,7 +67,7 @@ impl Test for Plan {
     fn as_asked(&self) -> Self {
         // Without jobs it is all that says what was done.
         let title = self.title.clone().filter(|_| self.jobs.is_empty());
-        Self { title, ..self.clone() }
+        Self { title, read_as: Vec::new(), ..self.clone() }
     }
 
     fn demands(&self) -> Demands {

@@ -28,6 +28,9 @@ pub struct Plan {
     /// Decides everything that is random, but for jobs with a seed of their own.
     #[serde(default = "default_seed")]
     pub seed: u64,
+    /// What its job file says and is done in a way that may surprise: option and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_as: Vec<String>,
     /// The jobs. A file that has none is not meant for the load that is run without a file.
     #[serde(rename = "job")]
     pub jobs: Vec<Job>,
@@ -72,6 +75,7 @@ impl Default for Plan {
             duration: None,
             span: None,
             seed: 1,
+            read_as: Vec::new(),
             jobs: vec![job],
         }
     }
@@ -86,8 +90,10 @@ impl From<JobList> for Plan {
 
 impl From<FioJobs> for Plan {
     /// The jobs of fio's file, on the drive as it is.
-    fn from(jobs: FioJobs) -> Self {
-        jobs.list.into()
+    fn from(FioJobs { list, notes }: FioJobs) -> Self {
+        let told = notes.iter().filter(|note| note.is_of_the_load());
+        let read_as = told.map(|note| format!("{}: {}", note.option, note.text)).collect();
+        Self { read_as, ..list.into() }
     }
 }
 

@@ -5,6 +5,8 @@ use writecliff_measure::{Recording, Sample};
 
 use super::outcome::{Figures, Outcome, StepFigures};
 use super::plan::{Plan, Turn};
+use super::step::Step;
+use super::target::Target;
 use crate::method::estimate::lacks;
 use crate::method::loads::series;
 use crate::record::judged::Unjudged;
@@ -20,16 +22,22 @@ pub(super) fn conclude(
     let capacity = drive.capacity;
     for turn in plan.turns(capacity) {
         let Ok(jobs) = plan.mixed(&turn, drive) else { continue };
-        let Some(figures) = figures(plan, &turn, &jobs, recording, drive) else { continue };
+        let Some((figures, behind)) = figures(plan, &turn, &jobs, recording, drive) else {
+            continue;
+        };
         let names = jobs.series_together(&turn.name);
         if let Some(rule) = jobs.jobs.iter().find_map(|job| job.steady)
             && !mixed::was_steady(rule, &names, recording)
         {
             warnings.push(Warning::Job(JobWarning::JobNotSteady { job: turn.name.clone() }));
         }
+        warnings.extend(behind.into_iter().map(Warning::Job));
         steps.push(figures);
     }
-    ((!steps.is_empty()).then_some(Outcome { capacity, steps }), warnings)
+    let is_too_large = |step: &&Step| step.needs.is_some_and(|needs| needs > capacity);
+    let left_out = plan.steps.iter().filter(is_too_large).map(|step| step.targets.len() as u32);
+    let targets_left_out = left_out.sum::<u32>() * plan.cycles;
+    ((!steps.is_empty()).then_some(Outcome { capacity, steps, targets_left_out }), warnings)
 }
 
 /// None of a step that recorded nothing behind its ramp.
@@ -39,7 +47,7 @@ fn figures(
     jobs: &mixed::Plan,
     recording: &Recording,
     drive: &DeviceInfo,
-) -> Option<StepFigures> {
+) -> Option<(StepFigures, Vec<JobWarning>)> {
     let ramp = jobs.jobs.iter().map(|job| job.ramp).max()?;
     let from = ramp.0.div_ceil(1_000_000_000) as u32;
     let from_time = Nanos::from_secs(u64::from(from));
@@ -60,7 +68,7 @@ fn figures(
         )
     };
     let trims_for_nothing = lacks(drive, Mechanism::TrimTime);
-    let mut step = StepFigures {
+    let step = StepFigures {
         name: turn.name.clone(),
         prepares: turn.step.prepares,
         from_s: from,
@@ -70,6 +78,23 @@ fn figures(
         trims: of(Operation::Trim).filter(|_| !trims_for_nothing),
         flushes: of(Operation::Flush),
         targets: Vec::new(),
+    };
+    let done = |operation| {
+        step.of(operation).map(|figures| mixed::Done {
+            ios: figures.ios,
+            iops: figures.iops,
+            megabytes_per_second: figures.mebibytes_per_second * f64::from(1 << 20) / 1e6,
+        })
+    };
+    let (whose, copies) =
+        (format!("the step '{}'", turn.name), jobs.groups(drive.capacity).concat());
+    let behind = mixed::behind(&whose, &copies, step.seconds, done);
+    let says_nothing_of = |target: &Target| {
+        let is_silent = |(operations, doubt): &(Vec<Operation>, JobWarning)| {
+            operations.contains(&target.of)
+                && matches!(doubt, JobWarning::Behind { counts_lateness: false, .. })
+        };
+        behind.iter().any(is_silent)
     };
     let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));
     let judged = turn.step.targets.iter().map(|target| {
@@ -84,6 +109,13 @@ fn figures(
                 Some(Unjudged::NotModelled { mechanism: Mechanism::TrimTime })
             }
             _ if !is_whole => Some(Unjudged::CutShort),
+            // What is too long is so however late it began.
+            Some(_)
+                if says_nothing_of(target)
+                    && got.is_some_and(|got| target.is_kept_time(got, drive.into())) =>
+            {
+                Some(Unjudged::Behind)
+            }
             None => Some(Unjudged::NoIos),
             Some(figures)
                 if jobs.are_drawn(target.of)
@@ -102,6 +134,7 @@ fn figures(
         let got = got.filter(|_| !matches!(unjudged, Some(Unjudged::FewIos { .. })));
         target.judged(&name, got, drive.into(), unjudged)
     });
-    step.targets = judged.collect();
-    Some(step)
+    let targets = judged.collect();
+    let behind = behind.into_iter().map(|(_, doubt)| doubt).collect();
+    Some((StepFigures { targets, ..step }, behind))
 }

@@ -75,7 +75,7 @@ impl Test for Plan {
     }
 
     fn as_asked(&self) -> Self {
-        Self { title: None, ..self.clone() }
+        Self { title: None, read_as: Vec::new(), ..self.clone() }
     }
 
     /// What does not fit into the queue waits in the host.

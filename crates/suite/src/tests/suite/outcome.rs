@@ -17,6 +17,9 @@ pub struct Outcome {
     pub capacity: Bytes,
     /// The steps, as they were run.
     pub steps: Vec<StepFigures>,
+    /// Targets of steps that the drive is too small for, once for each cycle.
+    #[serde(default, skip_serializing_if = "is_none")]
+    pub targets_left_out: u32,
 }
 
 /// What a step came to: all its jobs together.
@@ -61,8 +64,8 @@ pub struct Figures {
     pub p999999_ns: Option<u64>,
 }
 
-fn is_none(seconds: &u32) -> bool {
-    *seconds == 0
+fn is_none(count: &u32) -> bool {
+    *count == 0
 }
 
 impl StepFigures {

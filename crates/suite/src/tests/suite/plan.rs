@@ -31,6 +31,9 @@ pub struct Plan {
     /// Decides everything that is random.
     #[serde(default = "first_seed")]
     pub seed: u64,
+    /// What its job files say and is done in a way that may surprise: option and how.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub read_as: Vec<String>,
     /// The steps.
     #[serde(rename = "step")]
     pub steps: Vec<Step>,
@@ -103,6 +106,7 @@ impl Plan {
             duration: self.duration,
             span: None,
             seed: self.seed.wrapping_add(turn.number << 32),
+            read_as: Vec::new(),
             jobs,
         })
     }

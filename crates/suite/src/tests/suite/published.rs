@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 use writecliff_device::{Nanos, Operation};
 use writecliff_workload::JobList;
-use writecliff_workload::fio::{Note, OPTIONS, Treatment};
+use writecliff_workload::fio::Note;
 
 use super::plan::Plan;
 use super::step::{JobText, Step, Variable};
@@ -106,6 +106,7 @@ impl Plan {
             prepare_once: suite.precondition_first_cycle_only.as_deref() == Some("Y"),
             duration: None,
             seed: 1,
+            read_as: Vec::new(),
             steps,
         })
     }
@@ -138,26 +139,17 @@ impl Plan {
             // Any size of drive will do to find what is wrong with the text.
             let found = step.read(writecliff_device::Bytes(1_000_000_000_000))?.notes;
             let file = step.file.as_deref().unwrap_or(&step.name);
-            for note in found.into_iter().filter(is_of_the_load) {
+            // Of options that change no I/O a suite has too many.
+            for note in found.into_iter().filter(Note::is_of_the_load) {
                 let option = format!("{file}:{}: {}", note.line, note.option);
                 if notes.iter().all(|known| known.option != option) {
                     notes.push(Note { line: 1, option, text: note.text });
                 }
             }
         }
+        self.read_as = notes.iter().map(|note| format!("{}: {}", note.option, note.text)).collect();
         Ok(notes)
     }
-}
-
-/// Whether a note is about an option that is followed, in a way that may surprise: of the others a
-/// suite has too many. A step's jobs are reported together in any case.
-fn is_of_the_load(note: &Note) -> bool {
-    let name = note.option.split('=').next().unwrap_or_default();
-    if name == "group_reporting" {
-        return false;
-    }
-    let row = OPTIONS.iter().find(|row| row.names.contains(&name));
-    row.is_some_and(|row| matches!(row.treatment, Treatment::Followed(_)))
 }
 
 /// The text, with a job if it has none.

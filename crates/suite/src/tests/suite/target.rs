@@ -122,6 +122,12 @@ impl Target {
         good == Good::AtLeast && got < bound && wanted - ios <= by_chance(wanted)
     }
 
+    /// Whether it is a limit of service times that these keep.
+    pub(super) fn is_kept_time(&self, got: f64, counted: Counted) -> bool {
+        let (bound, good) = self.bound(counted);
+        good == Good::AtMost && got <= bound
+    }
+
     pub(crate) fn judged(
         &self,
         name: &str,
