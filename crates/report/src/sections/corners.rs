@@ -165,7 +165,8 @@ fn compared(
     let short = |corner: &&Corner| {
         let name = name(corner);
         let common = format!("{} {} ", number::size(corner.block), order(corner));
-        if same { name.replacen(&common, "", 1) } else { name }
+        let name = if same { name.replacen(&common, "", 1) } else { name };
+        name.replace(" data", "")
     };
     let x = Axis::names("corner", corners.iter().map(short).collect()).untitled();
     let y = Axis::linear(unit(random).0, highest);
@@ -176,7 +177,7 @@ fn compared(
     let traces = answers.iter().map(trace).collect();
     let id = if random { "corners-random" } else { "corners-sequential" };
     let mut picture = Picture::new(id.to_owned(), title.to_owned(), x, y, traces);
-    picture.conditions = "incompressible data".to_owned();
+    picture.conditions = conditions(corners.iter().copied());
     let text = match corners.first().filter(|_| same) {
         Some(corner) => {
             format!("{} {}. Higher is better.", number::size(corner.block), order(corner))
@@ -184,6 +185,12 @@ fn compared(
         None => "Higher is better.".to_owned(),
     };
     Some(View::common(title, &text, picture))
+}
+
+fn conditions<'a>(mut corners: impl Iterator<Item = &'a Corner>) -> String {
+    let repeats = corners.any(|corner| corner.data == Data::Repeating);
+    if repeats { "incompressible data, and data that repeat" } else { "incompressible data" }
+        .to_owned()
 }
 
 /// One drive's corners in MB/s, beside each other.
@@ -204,7 +211,7 @@ fn alone(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corners: &[Corne
     let bars = shown().map(bar).collect();
     let title = format!("Corners: {}", subjects.full_name(answer.subject));
     let mut picture = Picture::bars("corners-all".to_owned(), title, "MB/s", bars, 0.0);
-    picture.conditions = "incompressible data".to_owned();
+    picture.conditions = conditions(corners.iter());
     let colours = "Writes are blue, reads green.";
     let text = if shown().any(is_doubtful) {
         format!("{colours} {DOUBT_MEANS}")
