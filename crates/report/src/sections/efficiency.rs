@@ -1,8 +1,10 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
-use writecliff_suite::{Efficiency, Good, Stage, TESTS, stutter};
+use writecliff_suite::{
+    Efficiency, Good, Stage, TESTS, corners, queue_depth, read_write_mix, stutter, suite,
+};
 
-use super::{is_same_rate, number_row};
+use super::{is_in_doubt, is_same_rate, number_row};
 use crate::number;
 use crate::run::Run;
 use crate::section::{Column, Place, Row, Section, Table};
@@ -90,8 +92,8 @@ fn of_several(
         // Who does less needs less.
         let is_told = *name != ENERGY && subjects.is_equal_load(test);
         let mut row = Row { good: good.filter(|_| is_told), ..row };
-        for (cell, (subject, _)) in row.values.iter_mut().zip(runs) {
-            cell.in_doubt = subjects.all[*subject].is_doubtful_at(Stage::Later, test);
+        for (cell, (_, run)) in row.values.iter_mut().zip(runs) {
+            cell.in_doubt = is_doubtful_in(run, phase);
         }
         row
     };
@@ -123,6 +125,18 @@ fn is_as_efficient(one: &Efficiency, other: &Efficiency) -> bool {
     rates(one).into_iter().zip(rates(other)).all(|(one, other)| is_same_rate(one, other))
 }
 
+/// Whether what a phase drew and did is in doubt: in tests whose doubts are of parts, by those of this one.
+fn is_doubtful_in(run: &Run, phase: &str) -> bool {
+    match run.record.plan.name() {
+        corners::Plan::NAME => run.is_doubtful_at(Stage::Later, Some(phase)),
+        queue_depth::Plan::NAME | read_write_mix::Plan::NAME => is_in_doubt(run, phase),
+        suite::Plan::NAME => {
+            run.record.warnings.iter().any(|doubt| doubt.may_be_of_step(phase, "", true))
+        }
+        _ => run.is_doubtful_at(Stage::Later, None),
+    }
+}
+
 /// A phase as a person calls it, where its own name says too little.
 fn called<'a>(test: &str, phase: &'a str) -> &'a str {
     match (test, phase) {
@@ -134,17 +148,15 @@ fn called<'a>(test: &str, phase: &'a str) -> &'a str {
 /// Phases down and figures across.
 fn of_one(subjects: &Subjects<'_>, subject: usize, test: &str, run: &Run) -> Table {
     let row = |one: &&Efficiency| {
-        Row::new(
-            called(test, &one.phase),
-            SAID.map(|(_, _, value, words)| words(value(one))).into(),
-            "",
-        )
+        let values = SAID.map(|(_, _, value, words)| words(value(one))).into();
+        let mut row = Row::new(called(test, &one.phase), values, "");
+        let in_doubt = is_doubtful_in(run, &one.phase);
+        row.values.iter_mut().for_each(|cell| cell.in_doubt = in_doubt);
+        row
     };
     let column = |(name, ..): Said| Column { of: Place::default(), name: name.to_owned() };
     let phases = distinct(run.record.efficiency.iter(), |one, other| is_as_efficient(one, other));
-    let mut rows: Vec<Row> = phases.iter().map(row).collect();
-    let in_doubt = subjects.all[subject].is_doubtful_at(Stage::Later, test);
-    rows.iter_mut().flat_map(|row| &mut row.values).for_each(|cell| cell.in_doubt = in_doubt);
+    let rows: Vec<Row> = phases.iter().map(row).collect();
     let title = match subjects.is_comparison() {
         true => format!("{test}: {}", subjects.full_name(subject)),
         false => test.to_owned(),

@@ -77,11 +77,11 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let (one, all) = (number::iops(first.rate.iops), number::iops(best));
     let (at_first, at) = (first.queue_depth, enough.queue_depth);
     let is_deepest = reads.depths.iter().all(|one| one.queue_depth <= at);
-    let scale = format!("Random reads scale from {one} at QD{at_first} to {all}");
+    let scale = format!("Random reads give {one} at QD{at_first} and {all} at most");
     Some(match at_first == at {
         true => format!("Random reads gain nothing by more in flight than {at}: {one}."),
-        false if is_deepest => format!("{scale} at QD{at}, the deepest that was tried."),
-        false => format!("{scale}, at least 90 % of which they reach at QD{at}."),
+        false if is_deepest => format!("{scale}, at QD{at}, the deepest that was tried."),
+        false => format!("{scale}, at least 90 % of which at QD{at}."),
     })
 }
 

@@ -105,10 +105,14 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
                 _ => format!(" Missed, among others: {}.", missed[0]),
             };
             let left_out = outcome.targets_left_out as usize;
+            let of_left_out = match left_out {
+                0 => String::new(),
+                left_out => format!(" ({left_out} of steps that were left out)"),
+            };
             let unjudged = match all.len() + left_out - count {
                 0 => String::new(),
-                1 => "; 1 is not judged".to_owned(),
-                more => format!("; {more} are not judged"),
+                1 => format!("; 1 is not judged{of_left_out}"),
+                more => format!("; {more} are not judged{of_left_out}"),
             };
             let all = all.len() + left_out;
             let each = if has_cycles { ", of which each counts once a cycle," } else { "" };
@@ -249,7 +253,11 @@ fn doubted(
 ) -> Row {
     for (cell, answer) in row.values.iter_mut().zip(answers) {
         let mut doubts = answer.run.record.warnings.iter();
-        cell.in_doubt = doubts.any(|doubt| doubt.may_be_of_step(step, operation, rates));
+        let has_trims = || answer.run.recording.series(&format!("{step} trims")).next().is_some();
+        cell.in_doubt = doubts.any(|doubt| {
+            doubt.may_be_of_step(step, operation, rates)
+                || (doubt.may_be_of_step(step, "trims", rates) && has_trims())
+        });
     }
     row
 }
@@ -336,7 +344,7 @@ mod tests {
         assert!(told.starts_with("1 of 6 targets"), "{told}");
         assert!(
             told.contains(
-                "are met; 2 are not judged. Missed, at the worst of its cycles: a reads, p99"
+                "are met; 2 are not judged (2 of steps that were left out). Missed, at the worst of its cycles: a reads, p99"
             ),
             "{told}"
         );

@@ -71,7 +71,7 @@ fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     );
     View::common(
         title,
-        "The rate of a pass over the whole drive after TRIM, as a share of the clean one; how much it was before TRIM is in the table.",
+        "The rate of a pass over the whole drive after TRIM, as a share of the clean one.",
         picture,
     )
 }
@@ -151,9 +151,14 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
             // More than the clean rate is no merit: that was the slow one.
             cell.number = cell.number.map(|share| share.min(1.0));
-            // Of a rate that was two there is no share.
-            if cell.number.is_some() && outcome.changed(figure.name).is_some() {
-                *cell = Cell::from("changed".to_owned());
+            // A rate that was two is two shares, and ranked by neither.
+            if let (Some(share), Some(changed), Some(rate)) =
+                (of(outcome), outcome.changed(figure.name), (figure.value)(outcome))
+            {
+                let [first, last] = [changed.first, changed.last].map(|rate_then| {
+                    number::percent(share * rate_then / rate.max(f64::MIN_POSITIVE))
+                });
+                *cell = Cell::from(format!("{first} in its first third, {last} in its last"));
             }
         }
         row

@@ -188,11 +188,7 @@ const SAID: [Said; 4] = [
         |fill| Some(several(fill)?.first()?.megabytes_per_second),
         number::megabytes_per_second,
     ),
-    (
-        "slowest level",
-        |fill| several(fill).and_then(|_| fill.slowest()),
-        number::megabytes_per_second,
-    ),
+    ("slowest level", |fill| fill.slowest(), number::megabytes_per_second),
 ];
 
 /// The levels of a fill that has any: one alone is its mean.
@@ -207,6 +203,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
             number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words)
         })
     });
-    let text = format!("{NONE} stands for a drive of which no fast buffer is told, or no levels.");
+    let text =
+        format!("{NONE} stands for a drive of which no fast buffer is told, or one level alone.");
     table_of(subjects, answers, ("Levels", &text), rows.collect())
 }

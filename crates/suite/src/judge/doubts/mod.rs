@@ -158,7 +158,7 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
 fn die_lost(record: &RunRecord) -> Option<Warning> {
     let lost = |phase: &&Phase| phase.after.lost_dies > phase.before.lost_dies;
     let phase = record.phases.iter().find(lost)?;
-    let after = Faults::of(&record.drive).lost_die.map(|at| whole_seconds_into(phase, at));
+    let after = Faults::of(&record.drive).lost_die.map(|at| into(phase, at));
     // Fills of other settings come before it and after.
     let of_all_stages = matches!(record.plan, Plan::SpareArea(_))
         || phase.name.rsplit('/').next() == Some(consistency::FILL);
@@ -178,12 +178,12 @@ fn power_lost(record: &RunRecord) -> Option<Warning> {
     Some(Warning::Drive(DriveWarning::PowerLost {
         times: cuts.len(),
         phase: phase.name.clone(),
-        after: whole_seconds_into(phase, at),
+        after: into(phase, at),
     }))
 }
 
-fn whole_seconds_into(phase: &Phase, at: Nanos) -> Nanos {
-    Nanos::from_secs(at.0.saturating_sub(phase.start.0) / 1_000_000_000)
+fn into(phase: &Phase, at: Nanos) -> Nanos {
+    Nanos(at.0.saturating_sub(phase.start.0))
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.

@@ -123,7 +123,7 @@ pub enum DriveWarning {
     DieLost {
         /// The phase.
         phase: String,
-        /// When that was, from the phase's beginning, to the second; `None` if nothing planned it.
+        /// When that was, from the phase's beginning; `None` if nothing planned it.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         after: Option<Nanos>,
         /// Whether fills and fresh rates are of either drive as well.
@@ -144,7 +144,7 @@ pub enum DriveWarning {
         times: usize,
         /// The phase in which it did first.
         phase: String,
-        /// When that was, from the phase's beginning, to the second.
+        /// When that was, from the phase's beginning.
         after: Nanos,
     },
     /// A simulated drive lost what it had acknowledged.

@@ -31,7 +31,7 @@ pub enum JobWarning {
         "{asked} were asked of {whose}, and {done} done. {}",
         match counts_lateness {
             true => "I/Os waited longer the longer they came, and response times tell how long that was.",
-            false => "I/Os began later and later, of which service times, from when each began, say nothing.",
+            false => "Service times count from when an I/O began, and do not show how much later than it was due that was.",
         }
     )]
     Behind {
@@ -111,8 +111,8 @@ pub enum JobWarning {
     TrimsHoldUp,
     /// The model trims for nothing.
     #[error(
-        "What a trim frees takes no time on this model (not modelled): what is told of trims, if anything, is the time \
-         of the command itself, which is all that holds up what runs beside them."
+        "What a trim frees takes no time on this model (not modelled): a trim takes what its command does, waits as that \
+         does, and holds up what runs beside it no longer."
     )]
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.

@@ -382,11 +382,11 @@ pub enum MethodWarning {
     },
     /// A figure depends on what was measured before.
     #[error(
-        "In ascending order {what} gives {first}, in another {again}{}: what this comes to depends on \
+        "In ascending order {what} gives {first}, in another {again}{}. What this comes to depends on \
          more than how many are in flight.",
         match &others[..] {
             [] => String::new(),
-            others => format!("; less far apart, and more than a fifth, are {}", others.join(", ")),
+            others => format!("; also more than a fifth apart: {}", others.join(", ")),
         }
     )]
     OfOrder {

@@ -149,6 +149,8 @@ impl Warning {
     /// is if it names the step, or none.
     pub fn may_be_of_step(&self, step: &str, operation: &str, rates: bool) -> bool {
         match self {
+            // The step's other I/Os wait for its trims' commands alone; no other step's do.
+            Self::Job(JobWarning::TrimsTakeNoTime) => operation == "trims",
             // That fewer were done is so.
             Self::Job(JobWarning::Behind { whose, .. }) => {
                 let all = format!("the step '{step}'");
