@@ -84,9 +84,12 @@ pub(crate) fn service_time_if(nanos: Option<u64>) -> String {
 
 /// `66 %`.
 pub(crate) fn percent(share: f64) -> String {
-    // Little is not nothing.
-    if share > 0.0 && share < 0.005 {
-        return "under 1 %".to_owned();
+    // Little is not nothing, and half of a percent not a whole one.
+    match share {
+        _ if share <= 0.0 => {}
+        ..0.0005 => return "under 0.1 %".to_owned(),
+        ..0.0095 => return format!("{:.1} %", share * 100.0),
+        _ => {}
     }
     let percent = (share * 100.0).round();
     // Nearly all is not all.
@@ -190,7 +193,8 @@ mod tests {
         assert_eq!([999_000_000, 4096, 0].map(gigabytes), ["999 MB", "4.10 kB", "0 B"]);
         let spans = [36_400_000_000, 3_200_000_000_000, 43_500_000_000_000].map(time_span);
         assert_eq!(spans, ["36.4 s", "53 min 20 s", "12 h 05 min"]);
-        assert_eq!([0.659, 0.001, 0.0].map(percent), ["66 %", "under 1 %", "0 %"]);
+        assert_eq!([0.659, 0.012, 0.0].map(percent), ["66 %", "1 %", "0 %"]);
+        assert_eq!([0.0054, 0.001, 0.0001].map(percent), ["0.5 %", "0.1 %", "under 0.1 %"]);
         assert_eq!([2000.0, 67.0, 0.5].map(seconds), ["33 min 20 s", "67 s", "0.50 s"]);
         let exact = ["4KiB", "1024B", "2000s", "32", "scale", "light-2011"];
         let spaced_out = ["4 KiB", "1,024 B", "33 min 20 s", "32", "scale", "light-2011"];

@@ -234,7 +234,7 @@ fn verdict(part: &PartOutcome) -> String {
     format!("{average}; {steady} {rounds} (range {range}, {rise})")
 }
 
-/// `rise 3 %`, `fall under 1 %`.
+/// `rise 3 %`, `fall 0.4 %`.
 fn rise_or_fall(rise: f64) -> String {
     let word = if rise < 0.0 { "fall" } else { "rise" };
     format!("{word} {}", number::percent(rise.abs()))
