@@ -107,7 +107,7 @@ const CELLS_KNOW: [&str; 6] = [
     suite::Plan::NAME,
 ];
 
-/// What is in doubt is never the best of its row, and is marked beside what is not. A section of no test is about
+/// What is in doubt is never the best of its row, and is marked. A section of no test is about
 /// all of them: what is in doubt of a drive there is told in `of_all`.
 pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, of_all: &[Vec<String>]) {
     let is_doubtful = |subject: usize| match TestEntry::find(section.id) {

@@ -200,7 +200,7 @@ impl Cell {
     }
 }
 
-/// What stands behind a figure that is in doubt beside others that are not.
+/// What stands behind a figure that is in doubt.
 const DOUBT: &str = " ?";
 /// What that means.
 pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
