@@ -201,6 +201,8 @@ fn short_times_of_a_step_that_fell_behind_are_not_judged() {
         let dir = tempfile::tempdir().unwrap();
         let record = run_on(toml::from_str(&text).unwrap(), &dir.path().join("run"), u32::MAX);
         let target = targets(&record).remove(0);
+        let gated = gate(&[record], &Limits::default(), None, 0.0);
+        assert_eq!(gated.is_ok(), target.unjudged.is_none(), "{gated:?}");
         (target.passes, target.unjudged)
     };
     assert_eq!(judged("50ms", ""), (None, Some(Unjudged::Behind)));
