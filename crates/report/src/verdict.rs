@@ -119,10 +119,7 @@ fn of_run(run: &Run, sentence: Sentence) -> Sentence {
 /// A sentence, which says whether there is a doubt about it.
 fn in_doubt(is_doubtful: bool, sentence: Sentence) -> Sentence {
     match is_doubtful {
-        true => Sentence {
-            text: format!("{} This test has doubts, which are told here.", sentence.text),
-            ..sentence
-        },
+        true => Sentence { text: format!("{} This is in doubt.", sentence.text), ..sentence },
         false => sentence,
     }
 }

@@ -150,10 +150,10 @@ fn table(about: &About, table: &Table) -> String {
     text + "\n"
 }
 
-/// The best is bold: Markdown has no colours.
+/// The best has a star, and is bold: Markdown has no colours.
 fn value(text: &str, is_best: bool) -> String {
     let text = plain(text);
-    if is_best { format!("**{text}**") } else { text }
+    if is_best { format!("**{text}** ★") } else { text }
 }
 
 /// The first column names and the last may say what it means; those between are numbers.

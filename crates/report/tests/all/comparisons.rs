@@ -74,7 +74,7 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
         let text = verdict_text(&[subject]).split_whitespace().collect::<Vec<_>>().join(" ");
         let sentence = text.split("Leaving 25 %").nth(1).unwrap();
         let sentence = sentence.split("second.").nth(1).unwrap().trim_start();
-        let is_said = sentence.starts_with("This test has doubts, which are told here.");
+        let is_said = sentence.starts_with("This is in doubt.");
         let tile = html.contains("with 25 % unused, in doubt");
         let of_spare = html.split("<h3>Once full, by spare area</h3>").nth(1).unwrap();
         (is_said, tile, of_spare.matches(" ?</td>").count())
