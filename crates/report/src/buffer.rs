@@ -1,7 +1,8 @@
 //! Which speeds are those of a drive's fast buffer.
 
 use writecliff_device::Bytes;
-use writecliff_suite::{FastPart, Outcome};
+use writecliff_suite::whole_drive::ERASED;
+use writecliff_suite::{FastPart, Outcome, Plan, Stage};
 
 use crate::number;
 use crate::run::Run;
@@ -23,7 +24,19 @@ pub(crate) fn fast_part(subject: &Subject) -> Option<FastPart> {
 /// The same with the run that found it.
 pub(crate) fn found(subject: &Subject) -> Option<(&Run, FastPart)> {
     let part = |run: &Run| run.record.outcome.as_ref().and_then(Outcome::fast_part);
-    subject.runs.iter().find_map(|run| Some((run, part(run)?)))
+    // The test that is about it first.
+    let is_about_it = |run: &&Run| matches!(run.record.plan, Plan::WholeDrive(_));
+    let (about_it, others): (Vec<&Run>, Vec<&Run>) = subject.runs.iter().partition(is_about_it);
+    about_it.into_iter().chain(others).find_map(|run| Some((run, part(run)?)))
+}
+
+/// Whether what such a run found is in doubt.
+pub(crate) fn is_in_doubt(run: &Run) -> bool {
+    match run.record.plan {
+        Plan::Consistency(_) | Plan::SpareArea(_) => run.is_doubtful_at(Stage::Fill, None),
+        Plan::WholeDrive(_) => run.is_doubtful_at(Stage::Later, Some(ERASED)),
+        _ => run.is_doubtful_at(Stage::Later, None),
+    }
 }
 
 /// `520 MB/s for the first 3.00 GB, 273 MB/s on average after`.

@@ -1,6 +1,6 @@
 //! The page over any number of drives: its words, and its sections of tests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use writecliff_device::DeviceKind;
@@ -13,6 +13,7 @@ use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Format, Written, write};
 use crate::run::Run;
+use crate::section::Section;
 use crate::sections::{sections, specification};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -70,6 +71,7 @@ pub fn write_report_for(
         outrank(&subjects, section, &warnings);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }
+    let anchors = anchors(&sections);
     let first = top::first(&mut sections);
     let headline = top::headline(&subjects);
     let about = About {
@@ -82,14 +84,30 @@ pub fn write_report_for(
         tiles: top::tiles(&subjects),
         ranking: top::ranking(&subjects),
         first,
+        of_all: Vec::new(),
         subjects: warnings
             .into_iter()
             .enumerate()
-            .map(|(index, warnings)| subject_part(&subjects, index, warnings, &headline))
+            .map(|(index, warnings)| {
+                let mut part = subject_part(&subjects, index, warnings, &headline);
+                // Of what there is nothing to be seen nobody is shown the way.
+                let see = part.findings.iter_mut().map(|sentence| &mut sentence.see);
+                see.for_each(|see| see.retain(|(anchor, _)| anchors.contains(*anchor)));
+                part
+            })
             .collect(),
         specification: specification::table(&subjects),
     };
     write(&about, &sections, out, format)
+}
+
+/// What links on the page may lead to.
+fn anchors(sections: &[Section]) -> HashSet<String> {
+    let of = |section: &Section| {
+        let views = section.views.iter().map(|view| view.id.clone());
+        views.chain([section.id.to_owned()]).collect::<Vec<_>>()
+    };
+    sections.iter().flat_map(of).collect()
 }
 
 /// What the runs of a test do not have in common, for each test whose runs did not all do the same:

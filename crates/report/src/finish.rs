@@ -2,7 +2,7 @@
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
 use writecliff_suite::{
-    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite,
+    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite, whole_drive,
 };
 
 use crate::number;
@@ -98,13 +98,14 @@ pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
 
 /// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
 /// is none about another.
-const CELLS_KNOW: [&str; 6] = [
+const CELLS_KNOW: [&str; 7] = [
     consistency::Plan::NAME,
     spare_area::Plan::NAME,
     corners::Plan::NAME,
     queue_depth::Plan::NAME,
     read_write_mix::Plan::NAME,
     suite::Plan::NAME,
+    whole_drive::Plan::NAME,
 ];
 
 /// What is in doubt is never the best of its row, and is marked. A section of no test is about

@@ -110,6 +110,16 @@ pub(crate) fn ratio(value: f64) -> String {
     if value < 99.95 { format!("{value:.2}") } else { thousands(value) }
 }
 
+/// `160 MB/s in its first third, 16.6 MB/s in its last`, and the one between them where the mean is of neither.
+pub(crate) fn thirds(mean: f64, [first, last]: [f64; 2], words: impl Fn(f64) -> String) -> String {
+    let is_between = (first.min(last)..=first.max(last)).contains(&mean);
+    let middle = match is_between {
+        true => String::new(),
+        false => format!(", {} in its second", words((3.0 * mean - first - last).max(0.0))),
+    };
+    format!("{} in its first third{middle}, {} in its last", words(first), words(last))
+}
+
 /// `3.5`, of times as many.
 pub(crate) fn times(value: f64) -> String {
     if value < 9.95 { format!("{value:.1}") } else { thousands(value) }
@@ -194,6 +204,9 @@ mod tests {
         let spans = [36_400_000_000, 3_200_000_000_000, 43_500_000_000_000].map(time_span);
         assert_eq!(spans, ["36.4 s", "53 min 20 s", "12 h 05 min"]);
         assert_eq!([0.659, 0.012, 0.0].map(percent), ["66 %", "1 %", "0 %"]);
+        let thirds = |mean| thirds(mean, [60.0, 90.0], thousands);
+        assert_eq!(thirds(80.0), "60 in its first third, 90 in its last");
+        assert_eq!(thirds(120.0), "60 in its first third, 210 in its second, 90 in its last");
         assert_eq!([0.0054, 0.001, 0.0001].map(percent), ["0.5 %", "0.1 %", "under 0.1 %"]);
         assert_eq!([2000.0, 67.0, 0.5].map(seconds), ["33 min 20 s", "67 s", "0.50 s"]);
         let exact = ["4KiB", "1024B", "2000s", "32", "scale", "light-2011"];

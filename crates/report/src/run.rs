@@ -6,8 +6,8 @@ use serde_json::Value;
 use writecliff_device::{DeviceKind, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
-    Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError, RunRecord,
-    Stage, Status, TESTS, Warning, consistency,
+    DriveWarning, Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError,
+    RunRecord, Stage, Status, TESTS, Warning, consistency,
 };
 
 use crate::number::{self, NONE};
@@ -95,6 +95,22 @@ impl Run {
         TESTS.iter().position(|test| test.name == name).unwrap_or(TESTS.len())
     }
 
+    /// Where a simulated drive lost a die among what is compared with one another.
+    pub(crate) fn lost_die_in(&self) -> Option<&str> {
+        // All that follows fills at the beginning is of what was left.
+        let is_fill = |phase: &str| phase.rsplit('/').next() == Some(consistency::FILL);
+        let mut phases = self.record.phases.iter().map(|phase| &*phase.name);
+        let measured = phases.position(|phase| !is_fill(phase)).unwrap_or_default();
+        let is_before =
+            |phase: &str| self.record.phases[..measured].iter().any(|before| before.name == phase);
+        self.record.warnings.iter().find_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::DieLost { phase, .. }) if !is_before(phase) => {
+                Some(phase.as_str())
+            }
+            _ => None,
+        })
+    }
+
     pub(crate) fn is_simulated(&self) -> bool {
         self.record.drive.kind == DeviceKind::Simulated
     }
@@ -155,6 +171,14 @@ impl Run {
         }
     }
 
+    /// The same where a doubt tells all of it: why a run failed, for one.
+    pub(crate) fn status_in_short(&self) -> String {
+        match &self.record.status {
+            Status::Failed { .. } => "failed".to_owned(),
+            _ => self.status(),
+        }
+    }
+
     /// Of a suite: those that the drive was too small for.
     fn steps_left_out(&self) -> usize {
         let is_one =
@@ -185,8 +209,13 @@ impl Run {
     /// Whether a figure of this part of its test is in doubt that the drive gave at this stage, in this run or in a
     /// repeat of it. Of a run that was broken off its doubts tell which are.
     pub(crate) fn is_doubtful_at(&self, stage: Stage, part: Option<&str>) -> bool {
+        // A doubt that names phases is about these alone.
+        let phases = || self.record.phases.iter().map(|phase| &*phase.name);
+        let phase = part.filter(|part| phases().any(|phase| phase == *part));
+        let is_of_others = |doubt: &Warning| phase.is_some_and(|phase| doubt.names_others(phase));
         let mut doubts = self.and_repeats().flat_map(|run| &run.record.warnings);
-        self.of_repeats().is_some() || doubts.any(|doubt| doubt.is_about(stage, part))
+        self.of_repeats().is_some()
+            || doubts.any(|doubt| doubt.is_about(stage, part) && !is_of_others(doubt))
     }
 
     /// Whether these random writes would have used up any spare area, and not within their first second; a disk

@@ -158,7 +158,7 @@ impl Section {
         mut tables: Vec<Table>,
     ) -> Self {
         // Of a run that was broken off.
-        tables.retain(|table| !table.rows.is_empty() || !table.text.is_empty());
+        tables.retain(|table| !table.rows.is_empty());
         let question = question(test);
         let question = if method.is_empty() { question } else { format!("{question} {method}") };
         let (doubts, settings, listings) = (Vec::new(), Vec::new(), Vec::new());
@@ -268,8 +268,9 @@ impl Table {
     /// Marks what is in doubt, and says what that means.
     pub(crate) fn mark_doubts(&mut self) {
         let cells = self.rows.iter_mut().flat_map(|row| &mut row.values);
+        // Also `yes, 6.42 ms`.
         let is_figure = |cell: &&mut Cell| {
-            cell.number.is_some() || cell.text.starts_with(|first: char| first.is_ascii_digit())
+            cell.number.is_some() || cell.text.contains(|one: char| one.is_ascii_digit())
         };
         if mark_doubts(cells.filter(is_figure)) {
             self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();
@@ -332,6 +333,13 @@ mod tests {
         assert!(mark_doubts(mixed.iter_mut()));
         assert_eq!(mixed.map(|cell| cell.text), ["5 ?", "5"]);
         assert!(!mark_doubts([cell(false)].iter_mut()));
+        let told = ["yes, 6.42 ms", "none"];
+        let cells = told.map(|text| Cell { in_doubt: true, ..Cell::from(text.to_owned()) });
+        let row = Row { values: cells.into(), ..Row::new("etcd", Vec::new(), "") };
+        let mut table = Table::new("What it means", "", Vec::new(), vec![row]);
+        table.mark_doubts();
+        assert_eq!(table.rows[0].values[0].text, "yes, 6.42 ms ?");
+        assert_eq!(table.rows[0].values[1].text, "none");
         let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
         assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
         // Of too few seconds, which have no place.

@@ -10,7 +10,7 @@ use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::text_table::TextTable;
 use crate::top::ranking;
-use crate::verdict::{headlines, main, missing};
+use crate::verdict::{headlines, main, missing, sequential};
 
 const LINE: usize = 80;
 
@@ -68,7 +68,8 @@ pub fn verdict(subjects: &[Subject]) -> String {
         for doubt in subject.doubts() {
             text += &wrapped("  ! ", &subject.in_words(&doubt));
         }
-        let sentences = main(subject).into_iter().chain(headlines(subject)).chain(missing(subject));
+        let sentences = main(subject).into_iter().chain(sequential(subject, true));
+        let sentences = sentences.chain(headlines(subject)).chain(missing(subject));
         for (at, sentence) in sentences.filter(|_| ranking.is_none()).enumerate() {
             text += if at == 0 { "\n" } else { "" };
             text += &wrapped("  ", &sentence.text);

@@ -33,7 +33,13 @@ pub(crate) fn headline(subjects: &Subjects<'_>) -> String {
 fn of_one(subject: &Subject) -> String {
     let all = writes(subject);
     let Some(main) = all.first() else {
-        let told = headlines(subject).next().or_else(|| main_sentences(subject).into_iter().next());
+        let of_tests = || headlines(subject).next();
+        let of_writes = || main_sentences(subject).into_iter().next();
+        let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
+        let told = match subject.runs.iter().any(is_consistency) {
+            true => of_writes().or_else(of_tests),
+            false => of_tests().or_else(of_writes),
+        };
         return told.map_or_else(String::new, |sentence| sentence.text);
     };
     let outcome = &main.outcome;
@@ -130,7 +136,9 @@ fn fall(main: &Writes<'_>, writes: &str) -> String {
 fn undone(subject: &Subject) -> String {
     let of_it = |run: &&Run| run.record.plan.name() == of_writes_in(subject) && !run.is_complete();
     let run = subject.runs.iter().find(of_it);
-    run.map_or_else(String::new, |run| format!(" The run is not complete: {}.", run.status()))
+    run.map_or_else(String::new, |run| {
+        format!(" The run is not complete: {}.", run.status_in_short())
+    })
 }
 
 /// The test whose random writes are told: consistency, or spare area where that alone was run.
@@ -514,11 +522,7 @@ fn rate(megabytes_per_second: f64) -> Cell {
 /// A figure of the fast buffer, in doubt where that of the run is which found it.
 fn of_buffer(subject: &Subject, value: fn(FastPart) -> f64) -> Option<Cell> {
     let (run, part) = buffer::found(subject)?;
-    let stage = match run.record.plan {
-        Plan::Consistency(_) | Plan::SpareArea(_) => Stage::Fill,
-        _ => Stage::Later,
-    };
-    Some(Cell { in_doubt: run.is_doubtful_at(stage, None), ..rate(value(part)) })
+    Some(Cell { in_doubt: buffer::is_in_doubt(run), ..rate(value(part)) })
 }
 
 /// A figure of the random writes without more spare area.

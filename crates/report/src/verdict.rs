@@ -6,8 +6,8 @@ use writecliff_suite::{Outcome, Plan, WindowState, doubts_across, is_hard_disk};
 
 use crate::run::Run;
 use crate::section::Sentence;
-use crate::sections::headline;
 use crate::sections::trim::course;
+use crate::sections::{headline, is_headline_in_doubt};
 use crate::subject::Subject;
 use crate::torture::tortures;
 use crate::writes::{AS_FRESH, Writes, writes};
@@ -22,7 +22,9 @@ const LESS_EVEN: f64 = 0.1;
 /// result.
 pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
     let mut sentences = main(subject);
-    match writes(subject).is_empty() {
+    let with_headlines = writes(subject).is_empty();
+    sentences.extend(sequential(subject, with_headlines));
+    match with_headlines {
         true => sentences.extend(headlines(subject)),
         false => sentences.extend(ended_early(subject)),
     }
@@ -45,7 +47,7 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
     runs.filter_map(move |(index, run)| {
         let sentence = headline_of(run, within.contains(&index))?;
-        let is_doubtful = subject.is_doubtful(run.record.plan.name());
+        let is_doubtful = subject.is_doubtful(run.record.plan.name()) && is_headline_in_doubt(run);
         Some(in_doubt(is_doubtful && broken_off(run).is_none(), sentence))
     })
 }
@@ -99,7 +101,7 @@ fn headline_of(run: &Run, is_within_buffer: bool) -> Option<Sentence> {
 /// its question has no answer.
 fn of_run(run: &Run, sentence: Sentence) -> Sentence {
     if let Some(broken_off) = broken_off(run) {
-        let (test, status) = (run.record.plan.name(), broken_off.status());
+        let (test, status) = (run.record.plan.name(), broken_off.status_in_short());
         let left = match run.record.figures().is_empty() {
             true => "what it asks has no answer in what was measured until then.",
             false => {
@@ -107,6 +109,15 @@ fn of_run(run: &Run, sentence: Sentence) -> Sentence {
             }
         };
         let text = format!("The test {test} is not complete, {status}: {left}");
+        return Sentence::new(text, &[(test, "pictures")]);
+    }
+    let lost_die_in = run.lost_die_in().filter(|_| !is_of_what_was_done(&run.record.plan));
+    if let Some(phase) = lost_die_in {
+        let test = run.record.plan.name();
+        let text = format!(
+            "In the test {test} a die stopped working, in {phase}: its figures are of the whole drive and of what was \
+             left of it, and no answer to what it asks."
+        );
         return Sentence::new(text, &[(test, "pictures")]);
     }
     if !run.is_repeated() {
@@ -124,8 +135,7 @@ fn in_doubt(is_doubtful: bool, sentence: Sentence) -> Sentence {
     }
 }
 
-/// Fresh speed, when the cliff comes, what is left, how steady, what would help, and sequential
-/// writes.
+/// Fresh speed, when the cliff comes, what is left, how steady, and what would help.
 pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     if subject.no_result().is_some() {
         return Vec::new();
@@ -164,12 +174,19 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
     }
     sentences.extend(remedies);
     sentences.extend(main.and_then(|main| less_even(main, more)));
-    sentences.extend(buffer::found(subject).map(|(run, part)| {
-        let text = format!("Sequential writes: {}.", buffer::speeds(part));
-        let is_doubtful = subject.is_doubtful(run.record.plan.name());
-        in_doubt(is_doubtful, Sentence::new(text, &[]))
-    }));
     sentences
+}
+
+/// How fast sequential writes are in the fast buffer and after it, where no headline says it.
+pub(crate) fn sequential(subject: &Subject, with_headlines: bool) -> Option<Sentence> {
+    let has_own =
+        |run: &Run| matches!(run.record.plan, Plan::WholeDrive(_)) && run.record.outcome.is_some();
+    if with_headlines && subject.runs.iter().any(has_own) {
+        return None;
+    }
+    let (run, part) = buffer::found(subject)?;
+    let text = format!("Sequential writes: {}.", buffer::speeds(part));
+    Some(in_doubt(buffer::is_in_doubt(run), Sentence::new(text, &[])))
 }
 
 /// Seconds that scatter by less than this share of their mean are all the same.
@@ -418,7 +435,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     };
     let rate = number::megabytes_per_second;
     let told = |figure: &str, value: f64| {
-        rate(value) + &outcome.changed(figure).map_or_else(String::new, course)
+        rate(value) + &outcome.changed(figure).map_or_else(String::new, |rate| course(rate, value))
     };
     let share = outcome.restored().map_or_else(String::new, |share| {
         // What a whole pass has of it, its fast part need not.
@@ -463,6 +480,11 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     let settled = more.iter().filter(|writes| writes.state == WindowState::Settled);
     let least = settled.min_by(|a, b| share(a).total_cmp(&share(b)))?;
     if main.state != WindowState::Settled || share(least) > share(main) - LESS_EVEN {
+        return None;
+    }
+    // A mean that is higher has a floor farther below it.
+    let variation = |writes: &Writes<'_>| writes.outcome.steady_iops.variation;
+    if variation(least) <= variation(main) {
         return None;
     }
     // It may be for another reason.

@@ -124,14 +124,11 @@ pub struct FleetDrive {
 /// [`ReportError`]; an older page is kept then.
 pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, ReportError> {
     let doubts = doubts(fleet);
-    // What is true of all is told once, of the first.
+    let (common, others): (Vec<_>, Vec<_>) =
+        doubts.into_iter().partition(|(_, variants)| of_all(fleet, variants));
     let told = |part: &FleetPart| {
-        let of_part = |(doubt, variants): &(&str, Vec<&str>)| match of_all(fleet, variants) {
-            true if part.name == variants[0] => Some(format!("All variants: {doubt}")),
-            false if variants.contains(&&*part.name) => Some((*doubt).to_owned()),
-            _ => None,
-        };
-        doubts.iter().filter_map(of_part).collect()
+        let of_part = |(_, variants): &&(&str, Vec<&str>)| variants.contains(&&*part.name);
+        others.iter().filter(of_part).map(|(doubt, _)| (*doubt).to_owned()).collect()
     };
     let subject = |part: &FleetPart| SubjectPart {
         name: part.name.clone(),
@@ -150,6 +147,7 @@ pub fn write_fleet_page(fleet: &FleetPage, out: &Path) -> Result<PathBuf, Report
         tiles: tiles(fleet),
         ranking: ranking(fleet),
         first: None,
+        of_all: common.iter().map(|(doubt, _)| (*doubt).to_owned()).collect(),
         subjects: fleet.variants.iter().map(subject).collect(),
         specification: None,
     };

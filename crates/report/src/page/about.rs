@@ -19,6 +19,8 @@ pub(crate) struct About {
     pub(crate) ranking: Option<Ranking>,
     /// The pictures of the first screen.
     pub(crate) first: Option<View>,
+    /// Doubts about all of several subjects.
+    pub(crate) of_all: Vec<String>,
     /// What columns, buttons and [`Place`]s count.
     pub(crate) subjects: Vec<SubjectPart>,
     pub(crate) specification: Option<Table>,
@@ -28,7 +30,7 @@ impl About {
     /// Whether anything is to be said of a subject before its sections.
     pub(crate) fn has_findings(&self) -> bool {
         let has_some = |one: &SubjectPart| !one.findings.is_empty() || !one.warnings.is_empty();
-        self.subjects.iter().any(has_some)
+        !self.of_all.is_empty() || self.subjects.iter().any(has_some)
     }
 }
 

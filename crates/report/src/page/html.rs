@@ -75,7 +75,8 @@ impl Page<'_> {
 
     /// Where doubts are told, and how many each: anchor, title, count.
     fn doubts(&self) -> Vec<(&str, &str, usize)> {
-        let of_all = self.about.subjects.iter().map(|subject| subject.warnings.len()).sum();
+        let of_subjects = self.about.subjects.iter().map(|subject| subject.warnings.len());
+        let of_all = self.about.of_all.len() + of_subjects.sum::<usize>();
         let of_sections = self.sections.iter().map(|s| (s.id, s.title, s.doubts.len()));
         let all =
             std::iter::once(("verdict", self.about.words.findings, of_all)).chain(of_sections);

@@ -54,6 +54,9 @@ fn findings(about: &About) -> String {
         return String::new();
     }
     let mut text = format!("## {}\n\n", about.words.findings);
+    for warning in &about.of_all {
+        text += &format!("> All {}: {}\n\n", about.words.subjects.to_lowercase(), plain(warning));
+    }
     for (index, subject) in about.subjects.iter().enumerate() {
         if about.subjects.len() > 1 {
             text += &format!("### {}\n\n", name(about, index));

@@ -231,9 +231,13 @@ fn round(value: f64) -> String {
     if value.fract() == 0.0 { number::thousands(value) } else { plain(value) }
 }
 
-/// At most two decimals, none that are zero.
+/// At most two decimals, none that are zero; of less than a tenth two digits that mean something.
 fn plain(value: f64) -> String {
-    let text = format!("{value:.2}");
+    let decimals = match value.abs() {
+        less @ 0.0..0.1 if less > 0.0 => (1.0 - less.max(1e-12).log10().floor()) as usize,
+        _ => 2,
+    };
+    let text = format!("{value:.decimals$}");
     text.trim_end_matches('0').trim_end_matches('.').to_owned()
 }
 
@@ -287,6 +291,12 @@ mod tests {
         assert!(zeros.iter().skip(1).all(|(_, tick)| tick != "0"), "{zeros:?}");
         assert_eq!([99.0, 100.0].map(|most| Axis::linear("reads, %", most).to), [100.0, 100.0]);
         assert_eq!([0.5, 500.0, 1500.0, 1e5, 1e6].map(short), ["0.5", "500", "1.5K", "100K", "1M"]);
+        let apart = |highest: f64| {
+            let ticks = Axis::linear("late requests, %", highest).ticks;
+            ticks.windows(2).all(|pair| pair[0].1 != pair[1].1)
+        };
+        assert!([0.0042, 0.000_31, 0.05, 0.7, 3.0, 123_456.0].into_iter().all(apart));
+        assert_eq!([0.001, 0.0125, 0.002].map(plain), ["0.001", "0.013", "0.002"]);
         assert_eq!([100.0, 1e4, 1e7, 1e9].map(latency), ["100 ns", "10 µs", "10 ms", "1 s"]);
         assert_eq!([0.3, 500.0, 150.0].map(step_above), [0.5, 500.0, 200.0]);
     }

@@ -22,8 +22,8 @@ const CREDIT: &str = "Writecliff";
 /// The whole file.
 pub(crate) fn svg(picture: &Picture) -> String {
     let mut inner = String::new();
-    // Letters are a little over half as wide as they are high.
-    let fits = (WIDTH - 2.0 * MARGIN) / (0.56 * picture.title.chars().count().max(1) as f64);
+    // Bold letters are this wide, as a share of their height.
+    let fits = (WIDTH - 2.0 * MARGIN) / (0.63 * picture.title.chars().count().max(1) as f64);
     let size = fits.clamp(9.0, 19.0).floor();
     let title = format!("font-size=\"{size}\" font-weight=\"600\"");
     text(&mut inner, (MARGIN, 34.0), "start", &title, &picture.title);

@@ -113,11 +113,10 @@ fn figure(answer: Said) -> String {
 /// A figure with what it means, if there is a limit.
 fn in_words(answer: Option<Said>) -> String {
     let Some(answer) = answer else { return NONE.to_owned() };
-    let doubt = if answer.in_doubt { ", in doubt" } else { "" };
     match answer.holds {
-        Some(true) => format!("yes, {}{doubt}", figure(answer)),
-        Some(false) => format!("no, {}{doubt}", figure(answer)),
-        None => format!("{}{doubt}", figure(answer)),
+        Some(true) => format!("yes, {}", figure(answer)),
+        Some(false) => format!("no, {}", figure(answer)),
+        None => figure(answer),
     }
 }
 
@@ -125,14 +124,17 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
     let verdicts = answer.outcome.verdicts(&answer.run.record.warnings);
     let of_directory = verdicts.iter().any(|one| one.as_it_is.is_some());
     let row = |one: &Verdict| {
+        let cell = |answer: Option<Said>, at: &str| Cell {
+            in_doubt: answer.is_some_and(|answer| answer.in_doubt),
+            ..Cell::from(in_words(answer) + at)
+        };
         let values = match of_directory {
-            true => vec![in_words(one.as_it_is)],
+            true => vec![cell(one.as_it_is, "")],
             false => {
-                let beside = in_words(one.beside) + &at_percent(one);
-                vec![in_words(one.fresh), in_words(one.steady), beside]
+                vec![cell(one.fresh, ""), cell(one.steady, ""), cell(one.beside, &at_percent(one))]
             }
         };
-        Row::new(&format!("{}: {}", one.who, one.asks), values, "")
+        Row { values, ..Row::new(&format!("{}: {}", one.who, one.asks), Vec::new(), "") }
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let (columns, text) = match of_directory {
@@ -180,7 +182,8 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
         Some(Row::new(&name, vec![number::iops(without), number::iops(with), times], ""))
     });
     let trim = outcomes().filter_map(|outcome| match outcome {
-        AnyOutcome::Trim(outcome) => {
+        // Where the drive was not as dirty before both, their ratio is not TRIM's.
+        AnyOutcome::Trim(outcome) if outcome.is_dirty_alike() => {
             let (dirty, trimmed) = (outcome.whole_dirty?, outcome.whole_after_trim?);
             let rate = number::megabytes_per_second;
             let values = vec![rate(dirty), rate(trimmed), number::ratio(trimmed / dirty)];
@@ -373,7 +376,7 @@ mod tests {
             let (value, unit) = (2.0, Unit::Milliseconds);
             in_words(Some(Said { value, unit, holds: Some(false), instead, in_doubt: true }))
         };
-        assert_eq!(said(None), "no, 2.00 ms, in doubt");
-        assert_eq!(said(Some(Instead::Median)), "no, 2.00 ms, the median of few, in doubt");
+        assert_eq!(said(None), "no, 2.00 ms");
+        assert_eq!(said(Some(Instead::Median)), "no, 2.00 ms, the median of few");
     }
 }

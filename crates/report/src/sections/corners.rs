@@ -236,8 +236,7 @@ fn is_too_warm(answer: &Answer<'_, Outcome>) -> bool {
 fn course(figures: &CornerFigures) -> Option<String> {
     let Corner { random, block, .. } = figures.corner;
     let told = |iops: f64| unit(random).1(if random { iops } else { iops * block.0 as f64 / 1e6 });
-    let [first, last] = figures.changed?.map(told);
-    Some(format!("{first} in its first third, {last} in its last"))
+    Some(number::thirds(figures.rate.iops, figures.changed?, told))
 }
 
 /// What writes are that the fast buffer could take whole: in order at once into the empty one, else again and again.

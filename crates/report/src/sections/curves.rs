@@ -68,7 +68,8 @@ pub(super) fn views_on(
         let traces = curves.iter().flat_map(|curve| {
             let trace =
                 move |points: &Vec<_>| Points::line(curve.name, curve.style, points.clone());
-            curve.lines.iter().map(move |line| trace(&line.1))
+            let drawn = curve.lines.iter().filter(|line| !line.1.is_empty());
+            drawn.map(move |line| trace(&line.1))
         });
         let heading = format!("{title}: {}", subjects.full_name(0));
         return vec![view(id.to_owned(), &heading, title, traces.collect())];

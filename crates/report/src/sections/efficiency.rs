@@ -1,7 +1,8 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
 use writecliff_suite::{
-    Efficiency, Good, Stage, TESTS, corners, queue_depth, read_write_mix, stutter, suite,
+    Efficiency, Good, Stage, TESTS, consistency, corners, queue_depth, read_write_mix, spare_area,
+    stutter, suite,
 };
 
 use super::{is_in_doubt, is_same_rate, number_row};
@@ -127,13 +128,19 @@ fn is_as_efficient(one: &Efficiency, other: &Efficiency) -> bool {
 
 /// Whether what a phase drew and did is in doubt: in tests whose doubts are of parts, by those of this one.
 fn is_doubtful_in(run: &Run, phase: &str) -> bool {
+    let is_fill = phase.split('-').next().is_some_and(|name| name == consistency::FILL);
+    let stage = if is_fill { Stage::Fill } else { Stage::Later };
     match run.record.plan.name() {
         corners::Plan::NAME => run.is_doubtful_at(Stage::Later, Some(phase)),
         queue_depth::Plan::NAME | read_write_mix::Plan::NAME => is_in_doubt(run, phase),
         suite::Plan::NAME => {
             run.record.warnings.iter().any(|doubt| doubt.may_be_of_step(phase, "", true))
         }
-        _ => run.is_doubtful_at(Stage::Later, None),
+        spare_area::Plan::NAME => {
+            let setting = phase.rsplit_once('-').map(|(_, percent)| format!("{percent} % spare"));
+            run.is_doubtful_at(stage, setting.as_deref())
+        }
+        _ => run.is_doubtful_at(stage, Some(phase)),
     }
 }
 

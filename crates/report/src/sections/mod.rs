@@ -191,9 +191,25 @@ fn moments(subjects: &Subjects<'_>, subject: usize, title: &str, rows: Vec<Row>)
 /// Whether what was measured in this phase is in doubt: by a doubt that names it, its reads or its writes, or that
 /// names none.
 fn is_in_doubt(run: &Run, phase: &str) -> bool {
-    let series = ["", " reads", " writes"].map(|operation| format!("{phase}{operation}"));
-    let may_be = |doubt: &Warning| series.iter().any(|name| doubt.may_be_of(name));
-    run.record.warnings.iter().any(may_be)
+    let may_be = |doubt: &Warning| doubt.may_be_of(phase);
+    run.and_repeats().flat_map(|run| &run.record.warnings).any(may_be)
+}
+
+/// Whether what the headline of a doubtful run says is in doubt: where it is of phases that are known, by the doubts
+/// about these.
+pub(crate) fn is_headline_in_doubt(run: &Run) -> bool {
+    let phases: Vec<String> = match &run.record.outcome {
+        Some(Outcome::Corners(outcome)) => {
+            outcome.corners.iter().map(|figures| figures.corner.phase()).collect()
+        }
+        Some(Outcome::WholeDrive(outcome)) => {
+            outcome.fills.iter().map(|fill| fill.phase.clone()).collect()
+        }
+        Some(Outcome::ReadWriteMix(outcome)) => read_write_mix::phases_of_headline(outcome),
+        Some(Outcome::Suite(outcome)) => return suite::is_headline_in_doubt(run, outcome),
+        _ => return true,
+    };
+    run.of_repeats().is_some() || phases.iter().any(|phase| is_in_doubt(run, phase))
 }
 
 /// A figure of this phase.

@@ -49,10 +49,25 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     })
 }
 
+/// The phases that the headline is about.
+pub(super) fn phases_of_headline(outcome: &Outcome) -> Vec<String> {
+    match ends_of_beside(outcome) {
+        Some((alone, most)) => [alone, most]
+            .map(|beside| read_write_mix::beside_phase(beside.drive_writes_per_day))
+            .into(),
+        None => of_order(outcome, true).map(|mix| mix.load.name()).collect(),
+    }
+}
+
+/// Reads beside the fewest writes, and beside the most that the drive kept up with.
+fn ends_of_beside(outcome: &Outcome) -> Option<(&BesideFigures, &BesideFigures)> {
+    let most = outcome.beside.iter().rfind(|beside| !beside.fell_behind)?;
+    Some((outcome.beside.first()?, most))
+}
+
 /// The highest percentile of reads for which there were enough of them.
 fn of_beside(outcome: &Outcome) -> Option<String> {
-    let alone = outcome.beside.first()?;
-    let most = outcome.beside.iter().rfind(|beside| !beside.fell_behind)?;
+    let (alone, most) = ends_of_beside(outcome)?;
     let (nanos, of) = TAILS.iter().find(|(nanos, _)| nanos(alone).and(nanos(most)).is_some())?;
     let tail = |beside| number::service_time_if(nanos(beside));
     if most.writes.is_none() {

@@ -13,7 +13,7 @@ use crate::picture::{Axis, BLUE, Picture, Points, Trace, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
-const CONDITIONS: &str = "sequential writes after a rest, 1 MiB, 8 in flight; buffer full before";
+const CONDITIONS: &str = "sequential writes after a rest, 1 MiB, 8 in flight, and many before it";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
@@ -27,7 +27,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         [answer] => vec![of_one(answer)],
         _ => vec![of_several(subjects, &answers, &rests)],
     };
-    let method = "The buffer is filled, and after each rest a burst shows what is back of it.";
+    let method = "So much is written that a fast buffer would be full, and after each rest a burst shows what is back of it.";
     Some(Section::new(Plan::NAME, "Recovery", method, views, tables))
 }
 
@@ -81,7 +81,7 @@ fn none_found(outcome: &Outcome) -> String {
         _ => String::new(),
     };
     format!(
-        "No end of a fast buffer is told{written}, since {}: nothing of one can be told to come back.",
+        "Whether a fast buffer comes back is not known: no end of one is seen{written}, since {}.",
         if outcome.more_work { buffer::MORE_WORK } else { buffer::NONE_TOLD }
     )
 }

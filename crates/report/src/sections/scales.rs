@@ -4,7 +4,7 @@ use writecliff_device::DeviceInfo;
 
 use super::Answer;
 use crate::number;
-use crate::picture::{Axis, Picture, Scale, Trace, short};
+use crate::picture::{Axis, Look, Picture, Scale, Trace, short};
 use crate::section::View;
 
 /// On a linear scale up to the highest of all, a drive that reaches a fifth of it is nearly a line.
@@ -15,7 +15,7 @@ pub(super) const FLAT: f64 = 5.0;
 pub(super) fn flatten_none(view: &mut View, is_comparison: bool) {
     let tops: Vec<f64> = match &view.panels[..] {
         [one] if is_comparison && one.of.subject.is_none() => {
-            lines(&one.picture).map(top).collect()
+            columns_apart(&one.picture).unwrap_or_else(|| lines(&one.picture).map(top).collect())
         }
         [first, rest @ ..] if rest.iter().all(|other| other.picture.y == first.picture.y) => {
             view.panels.iter().map(|panel| top_of(&panel.picture)).collect()
@@ -56,6 +56,23 @@ fn lines(picture: &Picture) -> impl Iterator<Item = &[(f64, f64)]> {
         Trace::Points(points) => Some(&points.points[..]),
         Trace::Bars(_) | Trace::Heat(_) | Trace::Ranges(_) => None,
     })
+}
+
+/// Of columns at places of their own those of the place where they are farthest apart.
+fn columns_apart(picture: &Picture) -> Option<Vec<f64>> {
+    let is_of_columns =
+        |trace: &Trace| matches!(trace, Trace::Points(points) if points.look == Look::Columns);
+    if picture.x.scale == Scale::Log || !picture.traces.iter().all(is_of_columns) {
+        return None;
+    }
+    let mut places: Vec<f64> = lines(picture).flatten().map(|point| point.0).collect();
+    places.sort_by(f64::total_cmp);
+    places.dedup();
+    let at = |place: f64| {
+        lines(picture).flatten().filter(move |point| point.0 == place).map(|point| point.1)
+    };
+    let of_place = places.into_iter().map(|place| at(place).collect::<Vec<_>>());
+    of_place.max_by(|a, b| apart(a).unwrap_or(1.0).total_cmp(&apart(b).unwrap_or(1.0)))
 }
 
 fn top(line: &[(f64, f64)]) -> f64 {

@@ -22,7 +22,7 @@ const FACTS: &[Fact] = &[
     ("NAND configuration", |drive| {
         of_the_whole(drive, drive.specification.nand_configuration.as_ref())
     }),
-    ("NAND on the board", nand_on_the_board),
+    ("NAND on the board", |drive| drive.specification.nand_capacity.map(binary)),
     ("Spare area", spare_area),
     ("Own encryption", |drive| drive.specification.own_encryption.clone()),
     ("Rated writes", |drive| Some(drive.specification.rated_writes?.to_string())),
@@ -65,13 +65,6 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
 fn of_the_whole(drive: &DeviceInfo, fact: Option<&String>) -> Option<String> {
     let of = if scale(drive).is_some() { " (of the whole drive)" } else { "" };
     Some(format!("{}{of}", fact?))
-}
-
-/// Left out where the configuration says it as well.
-fn nand_on_the_board(drive: &DeviceInfo) -> Option<String> {
-    let capacity = drive.specification.nand_capacity.map(binary)?;
-    let configuration = drive.specification.nand_configuration.as_deref().unwrap_or_default();
-    (!configuration.contains(&capacity)).then_some(capacity)
 }
 
 /// As `writecliff drives` has it.

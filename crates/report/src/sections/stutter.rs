@@ -17,7 +17,7 @@ const CONDITIONS: &str = "4 KiB random writes one at a time beside a stream of w
 
 /// A share small enough to need its own digits.
 fn share(share: f64) -> String {
-    if share == 0.0 { "none".to_owned() } else { format!("{:.2} %", share * 100.0) }
+    if share == 0.0 { "none".to_owned() } else { number::percent(share) }
 }
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {

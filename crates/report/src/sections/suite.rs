@@ -11,6 +11,7 @@ use super::{Answer, Latency, answers, latency_row, number_row, per_drive, table_
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, Picture, Points, latency, nth_style};
+use crate::run::Run;
 use crate::section::{Cell, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
@@ -75,24 +76,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         (count, 0) => Some(format!("None of the suite's {count} targets was judged.")),
         (_, count) => {
             let has_cycles = outcome.steps.iter().any(|step| step.name.contains(", cycle "));
-            let mut missed: Vec<_> =
-                all.iter().filter(|target| target.passes == Some(false)).collect();
-            // In another cycle it is the same target.
-            let target_of = |target: &Judged| match target.figure.split_once(", cycle ") {
-                Some((step, rest)) => {
-                    format!("{step}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
-                }
-                None => target.figure.clone(),
-            };
-            // Of those of several cycles the worst.
-            let mut worst: Vec<(String, &Judged)> = Vec::new();
-            missed.sort_by(|a, b| far(b).total_cmp(&far(a)));
-            for target in &missed {
-                let name = target_of(target);
-                if worst.iter().all(|(known, _)| *known != name) {
-                    worst.push((name, target));
-                }
-            }
+            let worst = missed(outcome);
             let missed =
                 worst.iter().map(|(_, target)| format!("{} {}", target.figure, in_words(target)));
             let missed: Vec<String> = missed.collect();
@@ -119,6 +103,46 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             Some(format!("{met} of {all} targets of the suite{each} are met{unjudged}.{missed}"))
         }
     }
+}
+
+/// The targets that were missed, each with its step: of those of several cycles the worst, the farthest first.
+fn missed(outcome: &Outcome) -> Vec<(&str, &Judged)> {
+    let each =
+        outcome.steps.iter().flat_map(|step| step.targets.iter().map(|one| (&*step.name, one)));
+    let mut missed: Vec<_> = each.filter(|(_, target)| target.passes == Some(false)).collect();
+    missed.sort_by(|a, b| far(b.1).total_cmp(&far(a.1)));
+    // In another cycle it is the same target.
+    let target_of = |target: &Judged| match target.figure.split_once(", cycle ") {
+        Some((step, rest)) => {
+            format!("{step}{}", rest.trim_start_matches(|c: char| c.is_ascii_digit()))
+        }
+        None => target.figure.clone(),
+    };
+    let mut known: Vec<String> = Vec::new();
+    missed.retain(|(_, target)| {
+        let name = target_of(target);
+        let is_new = !known.contains(&name);
+        known.push(name);
+        is_new
+    });
+    missed
+}
+
+/// Whether what the headline says of the targets that it names is in doubt, or where it names none anything is.
+pub(super) fn is_headline_in_doubt(run: &Run, outcome: &Outcome) -> bool {
+    let missed = missed(outcome);
+    let named = if missed.len() > NAMED_MAX { &missed[..1] } else { &missed[..] };
+    let mut steps: Vec<&str> = named.iter().map(|(step, _)| *step).collect();
+    if steps.is_empty() {
+        steps = outcome.steps.iter().map(|step| &*step.name).collect();
+    }
+    let doubts = || run.and_repeats().flat_map(|run| &run.record.warnings);
+    let is_in_doubt = |step: &&str| {
+        ["reads", "writes"]
+            .iter()
+            .any(|operation| doubts().any(|doubt| doubt.may_be_of_step(step, operation, false)))
+    };
+    run.of_repeats().is_some() || steps.iter().any(is_in_doubt)
 }
 
 /// How far a target was missed, as a ratio.
@@ -228,9 +252,10 @@ fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part
 }
 
 fn latencies(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], parts: &[Part]) -> Table {
-    const LATENCIES: [Latency<Figures>; 5] = [
+    const LATENCIES: [Latency<Figures>; 6] = [
         ("mean", |figures| Some(figures.mean_ns)),
         ("99 %", |figures| figures.latency.p99_ns),
+        ("99.9 %", |figures| figures.latency.p999_ns),
         ("99.99 %", |figures| figures.latency.p9999_ns),
         ("99.9999 %", |figures| figures.p999999_ns),
         ("longest", |figures| Some(figures.latency.max_ns)),

@@ -37,7 +37,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         curve("reads", READS, "Sequential reads by transfer size", |figures| figures.read),
     ];
     let x = Axis::names("transfer size", sizes.iter().copied().map(number::size).collect());
-    let text = "Four transfers in flight, data that repeat.";
+    let text = "Transfers in order, four in flight, of data that repeat.";
     let names = ("transfer-size-curve", "By transfer size", text);
     let conditions = "2 GB in order on an empty drive, 4 in flight, data that repeat";
     let views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);

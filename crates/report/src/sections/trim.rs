@@ -1,5 +1,7 @@
 //! TRIM: whether performance comes back, and the speed over the LBAs of a whole pass.
 
+use std::collections::BTreeSet;
+
 use writecliff_device::DeviceInfo;
 use writecliff_measure::{Sample, Totals};
 use writecliff_suite::Good;
@@ -90,7 +92,8 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         })
     };
     let points = || answers.iter().flat_map(lines).flat_map(|line| line.points);
-    let end = points().map(|point| point.0).fold(1.0, f64::max);
+    let end = points().map(|point| point.0).fold(0.0, f64::max);
+    let end = if end > 0.0 { end } else { 1.0 };
     let x = along.axis("written, from the first LBA to the last", end);
     let y = Axis::linear("MB/s", points().map(|point| point.1).fold(0.0, f64::max));
     let is_shorter = |answer: &Answer<'_, Outcome>| match &answer.run.record.plan {
@@ -104,8 +107,21 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         true => " The later torture, after a TRIM, is shorter than the one before it.",
         false => "",
     };
-    let text =
-        format!("Whole sequential passes, second by second; the clean one is a line.{shorter}");
+    let too_short = |answer: &Answer<'_, Outcome>| {
+        let is_too_short = |(name, phase, ..): &(&'static str, &str, Style, Look)| {
+            let mut samples = answer.run.recording.series(phase).peekable();
+            (samples.peek().is_some() && samples.all(|sample| !sample.is_whole())).then_some(*name)
+        };
+        PASSES.iter().filter_map(is_too_short).collect::<Vec<_>>()
+    };
+    let too_short: BTreeSet<&str> = answers.iter().flat_map(too_short).collect();
+    let not_drawn = match Vec::from_iter(too_short)[..] {
+        [] => String::new(),
+        ref passes => format!(" Over within a second, and not drawn: {}.", passes.join(", ")),
+    };
+    let text = format!(
+        "Whole sequential passes, second by second; the clean one is a line.{shorter}{not_drawn}"
+    );
     let names = ("trim-speed-over-lba", "Speed over the LBAs", text.as_str());
     per_drive(subjects, answers, names, |answer, id, heading| {
         let traces = lines(answer).into_iter().filter(|line| !line.points.is_empty());
@@ -151,14 +167,19 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
             // More than the clean rate is no merit: that was the slow one.
             cell.number = cell.number.map(|share| share.min(1.0));
-            // A rate that was two is two shares, and ranked by neither.
-            if let (Some(share), Some(changed), Some(rate)) =
-                (of(outcome), outcome.changed(figure.name), (figure.value)(outcome))
-            {
-                let [first, last] = [changed.first, changed.last].map(|rate_then| {
-                    number::percent(share * rate_then / rate.max(f64::MIN_POSITIVE))
-                });
-                *cell = Cell::from(format!("{first} in its first third, {last} in its last"));
+            // A rate that was two, or is held against two, is two shares, and ranked by neither.
+            let thirds = |name: &str, mean: f64| match outcome.changed(name) {
+                Some(changed) => [changed.first, changed.last],
+                None => [mean, mean],
+            };
+            let clean = if is_whole(figure) { "whole pass, clean" } else { "clean" };
+            let is_two = [figure.name, clean].iter().any(|name| outcome.changed(name).is_some());
+            let share = of(outcome).filter(|share| is_two && *share > 0.0);
+            if let (Some(share), Some(rate)) = (share, (figure.value)(outcome)) {
+                let [first, last] = thirds(figure.name, rate);
+                let [clean_first, clean_last] = thirds(clean, rate / share);
+                let [first, last] = [first / clean_first, last / clean_last].map(number::percent);
+                *cell = Cell::from(format!("{first} in the first third, {last} in the last"));
             }
         }
         row
@@ -167,7 +188,7 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         let mut row = figure(of);
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
             if let Some(changed) = outcome.changed(of.name) {
-                cell.text += &course(changed);
+                cell.text += &course(changed, (of.value)(outcome).unwrap_or_default());
                 // What was two rates is ranked by neither.
                 cell.number = None;
             }
@@ -194,9 +215,8 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
 }
 
 /// ` (160 MB/s in its first third, 16.6 MB/s in its last)`.
-pub(crate) fn course(rate: &ChangedRate) -> String {
-    let [first, last] = [rate.first, rate.last].map(number::megabytes_per_second);
-    format!(" ({first} in its first third, {last} in its last)")
+pub(crate) fn course(rate: &ChangedRate, mean: f64) -> String {
+    format!(" ({})", number::thirds(mean, [rate.first, rate.last], number::megabytes_per_second))
 }
 
 /// What the random writes before these rates came to, which leave a drive the dirtier the more there are.

@@ -5,12 +5,12 @@ use writecliff_suite::whole_drive::{ERASED, Fill, HALF_FULL, Outcome, Plan};
 use writecliff_suite::{FastPart, Good, Level};
 
 use super::scales::Along;
-use super::{Answer, answers, number_row, per_drive, table_of};
+use super::{Answer, answers, cell_of, doubted_in, number_row, per_drive, table_of};
 use crate::buffer;
 use crate::number;
 use crate::number::NONE;
 use crate::picture::{Axis, BLUE, ORANGE, Picture, Points, Style, Trace};
-use crate::section::{Cell, Column, Place, Row, Section, Table, View};
+use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
 /// The fills in their order, as a person calls them.
@@ -142,9 +142,10 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         let Some(fill) = fill_of(answer, phase) else { return Vec::new() };
         let row = |name: &str, bytes: Bytes, rate: f64, slope: &str| {
             let words = format!("{}{slope}", number::megabytes_per_second(rate));
-            let written = Cell::from(number::bytes(bytes.0 as f64));
+            let written = number::bytes(bytes.0 as f64);
+            let cell = |text, number| cell_of(answer.run, phase, text, number);
             Row {
-                values: vec![written, Cell::new(words, Some(rate))],
+                values: vec![cell(written, bytes.0 as f64), cell(words, rate)],
                 ..Row::new(name, Vec::new(), "")
             }
         };
@@ -200,7 +201,8 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
     let rows = FILLS.iter().flat_map(|(phase, name, _)| {
         SAID.iter().map(move |(said, value, words)| {
             let numbers = answers.iter().map(|answer| value(fill_of(answer, phase)?));
-            number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words)
+            let row = number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words);
+            doubted_in(phase, answers, row)
         })
     });
     let text =

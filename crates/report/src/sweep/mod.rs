@@ -93,6 +93,7 @@ pub fn write_sweep_page(sweep: &SweepTable, out: &Path) -> Result<PathBuf, Repor
         tiles: Vec::new(),
         ranking: None,
         first: None,
+        of_all: Vec::new(),
         subjects: vec![subject],
         specification: None,
     };

@@ -47,6 +47,7 @@ pub fn write_trace_page(traces: &[Description], out: &Path) -> Result<PathBuf, R
         tiles: Vec::new(),
         ranking: None,
         first: None,
+        of_all: Vec::new(),
         subjects: traces.iter().map(subject_part).collect(),
         specification: None,
     };

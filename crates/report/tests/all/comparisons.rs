@@ -8,8 +8,8 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{
-    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, incompressible, spare_area,
-    transfer_size,
+    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, incompressible, read_write_mix,
+    spare_area, transfer_size, trim, whole_drive,
 };
 
 fn named(run: &Run, label: &str) -> Subject {
@@ -95,6 +95,94 @@ fn a_doubt_about_one_spare_area_is_one_about_its_figures_and_no_others() {
     // Of all settings, and of what they are compared with.
     assert_eq!(told(&[], std::slice::from_ref(&slow)), (true, true, 4));
     assert_eq!(told(std::slice::from_ref(&slow), &[]), (true, true, 2));
+}
+
+/// A rate that was two, or is held against two, is two shares of the clean rate.
+#[test]
+fn thirds_are_held_against_thirds() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = drives::tiny(&Plan::Trim(trim::Plan::default()).quick(), &dir.path().join("run"));
+    let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("no outcome") };
+    (outcome.clean, outcome.after_trim, outcome.fast_part) = (400.0, Some(200.0), None);
+    let changed =
+        |figure: &str, first, last| trim::ChangedRate { figure: figure.to_owned(), first, last };
+    let rates = [changed("clean", 500.0, 250.0), changed("after TRIM", 250.0, 150.0)];
+    let mut told = |changed: &[trim::ChangedRate], page: &str| {
+        let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("no outcome") };
+        outcome.changed = changed.to_vec();
+        let html = drives::page(&[alone(run.clone())], &dir.path().join(page));
+        let table = html.split("<h3>As a share of the clean rate</h3>").nth(1).unwrap().to_owned();
+        let row = table.split("After TRIM").nth(1).unwrap().split("</tr>").next().unwrap();
+        let cell = row.split("<td").nth(1).unwrap();
+        cell.split_once('>').unwrap().1.split("</td>").next().unwrap().to_owned()
+    };
+    assert!(told(&[], "even").starts_with("50 %"));
+    let words = |first, last| format!("{first} % in the first third, {last} % in the last");
+    assert!(told(&rates[..1], "clean").starts_with(&words(40, 80)));
+    assert!(told(&rates[1..], "after").starts_with(&words(63, 38)));
+    assert!(told(&rates, "both").starts_with(&words(50, 60)));
+}
+
+/// A doubt about a phase that a headline is not of, or a fill that it is not of, is none about it.
+#[test]
+fn a_headline_is_in_doubt_by_what_it_is_of() {
+    let dir = tempfile::tempdir().unwrap();
+    let slow = |most: &str| {
+        let (most, others) = (most.to_owned(), Vec::new());
+        Warning::from(DriveWarning::SlowedDown {
+            parts: 1,
+            most,
+            others,
+            percent: 40.0,
+            last: None,
+        })
+    };
+    let told = |plan: Plan, doubt: Option<Warning>, name: &str| {
+        let mut run = drives::tiny(&plan, &dir.path().join(name));
+        run.record.warnings = doubt.into_iter().collect();
+        let text = verdict_text(&[alone(run.clone())]);
+        let html = page(&[alone(run)], &dir.path().join(format!("{name}-page")));
+        (text.contains("This is in doubt."), html.matches(" ?</td>").count())
+    };
+    let fill = || Plan::WholeDrive(whole_drive::Plan::default());
+    assert_eq!(told(fill(), None, "sure"), (false, 0));
+    assert_eq!(told(fill(), Some(slow("first-half")), "between"), (false, 0));
+    let (is_told, marked) = told(fill(), Some(slow("erased")), "erased");
+    assert!(is_told && marked > 0);
+    let mixes = || Plan::ReadWriteMix(read_write_mix::Plan::default()).quick();
+    let behind = |drive_writes_per_day| {
+        let doubt = MethodWarning::WritesFellBehind { drive_writes_per_day, asked: 9.0, done: 2.0 };
+        Some(Warning::from(doubt))
+    };
+    assert_eq!(told(mixes(), behind(77.0), "another"), (false, 0));
+    let (is_told, marked) = told(mixes(), behind(0.0), "alone");
+    assert!(is_told && marked > 0);
+}
+
+/// What is compared with one another is of one drive, or has no answer.
+#[test]
+fn a_die_lost_within_a_test_leaves_its_question_open() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan::Incompressible(incompressible::Plan::default()).quick();
+    let mut run = drives::tiny(&plan, &dir.path().join("run"));
+    let first = run.record.phases[0].name.clone();
+    let mut told = |phase: &str| {
+        let (phase, after) = (phase.to_owned(), Some(Nanos::from_secs(2)));
+        let doubt = DriveWarning::DieLost { phase, after, of_all_stages: false };
+        run.record.warnings = vec![doubt.into()];
+        verdict_text(&[alone(run.clone())]).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let open = "In the test incompressible a die stopped working";
+    assert!(told(&first).contains(open), "some of it is of the whole drive");
+    assert!(told("fill").contains(open));
+    run.record.phases[0].name = "fill".to_owned();
+    let mut told = |phase: &str| {
+        let (phase, after) = (phase.to_owned(), Some(Nanos::from_secs(2)));
+        let doubt = DriveWarning::DieLost { phase, after, of_all_stages: true };
+        run.record.warnings = vec![doubt.into()];
+        verdict_text(&[alone(run.clone())]).split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    assert!(!told("fill").contains(open), "all of it is of what was left");
 }
 
 /// By job and key; a job that only one has once, and what has the same parts in another order is another load.

@@ -121,9 +121,17 @@ fn a_test_that_is_broken_off_anywhere_makes_a_page_and_concludes_nothing() {
         assert!(named.is_empty() || is_named, "{name}: {named:?} and not {last:?}");
         let beside = Subject { runs: vec![whole.clone(), run.clone()], planned: None };
         let (subjects, out) = ([alone(run)], dir.path().join("page"));
-        page(&subjects, &out);
+        let beside = [beside];
+        for subjects in [&subjects, &beside] {
+            let html = page(subjects, &out);
+            for part in html.split("<a href=\"#").skip(1) {
+                let anchor = part.split('"').next().unwrap();
+                let leads = html.contains(&format!("id=\"{anchor}\""));
+                assert!(leads, "{name}: #{anchor} leads nowhere");
+            }
+        }
         summary(&subjects);
-        let [text, beside] = [verdict_text(&subjects), verdict_text(&[beside])];
+        let [text, beside] = [verdict_text(&subjects), verdict_text(&beside)];
         // Behind the doubts.
         let said = text.split_once("\n\n").map_or("", |(_, said)| said).replace("\n  ", " ");
         let says_what_was_done = ["consistency", "spare-area", "trim", "integrity", "mixed"];

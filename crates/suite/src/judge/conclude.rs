@@ -3,7 +3,7 @@
 use writecliff_device::{DeviceInfo, Nanos};
 use writecliff_measure::Recording;
 
-use crate::judge::doubts::{broken_off, doubts};
+use crate::judge::doubts::{broken_off, doubts, prepares};
 use crate::judge::odd::odd;
 use crate::list::{Outcome, Plan, RunRecord};
 use crate::method::estimate::lacks;
@@ -126,7 +126,7 @@ impl RunRecord {
         match (missing.find(|(of, _)| **of == phase || of_it.is_none()), of_it) {
             // It ended in this one, and not before the first that is missing.
             (Some((first, after)), _) => (*first, *after) = (phase, Some(lasted)),
-            (None, Some(outcome)) => {
+            (None, Some(outcome)) if !prepares(&self.plan, &phase) => {
                 let spare = self.plan.spare_of(&phase);
                 let has_part =
                     outcome.figures().iter().any(|figure| figure.of.as_ref() == Some(&phase));
@@ -134,7 +134,7 @@ impl RunRecord {
                 let doubt = MethodWarning::BrokenOff { phase, lasted, has_part, met_cliff };
                 warnings.push(Warning::Method(doubt).at_spare(spare));
             }
-            (None, None) => {
+            (None, _) => {
                 warnings
                     .push(Warning::Method(MethodWarning::Ended { phase, lasted: Some(lasted) }));
             }

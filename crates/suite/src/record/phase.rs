@@ -24,9 +24,22 @@ pub struct Phase {
     pub unfinished: bool,
 }
 
+/// What phases of reads beside writes begin with.
+pub(crate) const BESIDE: &str = "reads-beside";
+
+/// What reads beside so many drive writes a day are called.
+pub fn beside_phase(drive_writes_per_day: f64) -> String {
+    format!("{BESIDE}-{drive_writes_per_day}-dwpd")
+}
+
 /// Of records from before a count was kept.
 pub(crate) fn one() -> usize {
     1
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]
+pub(crate) fn is_zero(count: &usize) -> bool {
+    *count == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes it so")]

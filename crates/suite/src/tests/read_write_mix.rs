@@ -21,6 +21,8 @@ use crate::method::seed::seed_of;
 use crate::method::session::{Extent, RunError, Session};
 use crate::method::test::{InReviews, Known, Test};
 use crate::record::figure::Figure;
+use crate::record::phase::BESIDE;
+pub use crate::record::phase::beside_phase;
 use crate::record::rate::{LatencyFigures, Rate};
 use crate::record::warning::{MethodWarning, Warning};
 
@@ -222,14 +224,6 @@ fn rate(times: f64, drive: &DeviceInfo) -> Throughput {
     // A scale model does as many I/Os a second as the drive.
     let capacity = drive.capacity.0 as f64 * f64::from(scale(drive).unwrap_or(1));
     Throughput((times * capacity / DAY).round() as u64)
-}
-
-/// What phases of reads beside writes begin with.
-const BESIDE: &str = "reads-beside";
-
-/// What reads beside so many drive writes a day are called.
-pub fn beside_phase(times: f64) -> String {
-    format!("{BESIDE}-{times}-dwpd")
 }
 
 fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {

@@ -9,8 +9,8 @@ use writecliff_device::{
 use writecliff_sim::{Disk, Profile, Ssd, SsdProfile, load};
 use writecliff_suite::integrity::{FILL, Kind, Outcome, PROBES, READ_BACK, TORTURE};
 use writecliff_suite::{
-    DataWarning, MethodWarning, Overrides, Plan, RunOptions, RunRecord, Status, Warning, integrity,
-    open, run,
+    DataWarning, DriveWarning, MethodWarning, Overrides, Plan, RunOptions, RunRecord, Status,
+    Warning, integrity, open, run,
 };
 
 fn tiny() -> SsdProfile {
@@ -93,6 +93,11 @@ fn the_pages_of_a_power_cut_are_found_as_many_as_the_model_lost_and_were_not_flu
         assert!(lost > 0, "the cut cost nothing");
         assert_eq!((outcome.bad(), outcome.not_flushed), (0, lost), "{:?}", outcome.first);
         assert!(outcome.real_capacity.is_none(), "an accident is no lie");
+        let failed = record.warnings.iter().find_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::FailedIos { power_cuts, .. }) => Some(*power_cuts),
+            _ => None,
+        });
+        assert_eq!(failed, Some(1), "what was in flight failed, and why");
     }
 }
 

@@ -273,6 +273,28 @@ fn jobs_that_are_as_fast_as_they_can_share_what_is_estimated() {
     assert!(written.0.abs_diff(4_096_000) < 4096, "{written:?}");
 }
 
+/// A rate that the drive keeps for half of the time is no rate of all of it; what chance draws of one is.
+#[test]
+fn a_job_that_kept_its_rate_for_a_while_is_told() {
+    let told = |how: &str, slow: u64| {
+        let dir = tempfile::tempdir().unwrap();
+        let text = format!("[log]\nrw=randwrite\nbs=4k\n{how}\nruntime=40\ntime_based=1\n");
+        let half = DeviceTime::default() + Nanos::from_secs(20);
+        let takes =
+            move |_: &Io, at: DeviceTime| Nanos::from_millis(if at < half { 1 } else { slow });
+        let mut drive = Scripted::new(Bytes::from_mib(64), takes);
+        let (plan, path) = (Plan::Mixed(from_fio(&text)), dir.path().join("run"));
+        let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+        run(&plan, &mut drive, &path, RunOptions::default(), go_on).unwrap();
+        let warnings = open(&path).unwrap().0.warnings;
+        warnings.iter().any(|doubt| matches!(doubt, Warning::Job(JobWarning::Uneven { .. })))
+    };
+    assert!(told("rate_iops=500", 10));
+    assert!(!told("rate_iops=50", 10));
+    assert!(told("thinktime=1ms", 10));
+    assert!(!told("rate_iops=2\nrate_process=poisson", 1));
+}
+
 /// Reads and writes of a job fall together, on a drive that is five times as slow after half of the time.
 #[test]
 fn a_job_that_changes_is_told_with_all_that_it_does() {

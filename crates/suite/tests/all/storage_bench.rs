@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use writecliff_device::scripted::Scripted;
-use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation};
+use writecliff_device::{Bytes, Content, Device, Io, Nanos, Operation, Status as Ended};
 use writecliff_sim::{Build, load};
 use writecliff_suite::gate::{self, GateError, Limits};
 use writecliff_suite::storage_bench::{self, Moment, Outcome, Served};
 use writecliff_suite::{
-    JobWarning, Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status, TraceWarning,
-    Warning, run,
+    DriveWarning, JobWarning, Outcome as AnyOutcome, Plan, RunError, RunOptions, RunRecord, Status,
+    TraceWarning, Warning, run,
 };
 use writecliff_trace::make::{Maker, Plan as MakerPlan};
 use writecliff_trace::{Existing, Header, Map, TraceIo, TraceWriter};
@@ -269,6 +269,27 @@ fn the_slowest_moments_are_of_different_seconds() {
         moment(1, Operation::Write, 5),
     ];
     assert_eq!(outcome(&record).traces[0].slowest, expected);
+}
+
+/// An operation that the device failed was done, and is a doubt of its own.
+#[test]
+fn a_failed_operation_is_no_end_of_a_trace() {
+    let dir = tempfile::tempdir().unwrap();
+    let ios: Vec<TraceIo> = (0..200).map(|at| io(Operation::Write, at, at, 4)).collect();
+    let path = trace(dir.path(), "app.trace", &ios);
+    let mut done = 0;
+    let mut drive = drive(Bytes::from_mib(2)).ending_by(move |_, _| {
+        done += 1;
+        if done == 100 { Ended::Failed(5) } else { Ended::Done }
+    });
+    let record = record_of(plan(&[&path]), &mut drive, dir.path()).unwrap();
+    assert_eq!(outcome(&record).traces[0].all.operations, 199);
+    let failed =
+        |doubt: &Warning| matches!(doubt, Warning::Drive(DriveWarning::FailedIos { count: 1, .. }));
+    let cut_short =
+        |doubt: &Warning| matches!(doubt, Warning::Trace(TraceWarning::TraceCutShort { .. }));
+    let doubts = &record.warnings;
+    assert!(doubts.iter().any(failed) && !doubts.iter().any(cut_short), "{doubts:?}");
 }
 
 #[test]

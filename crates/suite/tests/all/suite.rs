@@ -190,6 +190,33 @@ fn a_step_that_did_less_than_its_rate_is_doubted() {
     assert!(behind("each its own", mixed).contains(&of_writes));
 }
 
+/// A step that fell has an average that no second had; what prepares the drive has none that counts.
+#[test]
+fn a_step_whose_rate_fell_is_told() {
+    let dir = tempfile::tempdir().unwrap();
+    let half = DeviceTime::default() + Nanos::from_secs(40);
+    let step = |name: &str, more: &str| {
+        format!(
+            "[[step]]\nname = \"{name}\"\n{more}\nfio = \"\"\"\n[writes]\nrw=randwrite\ntime_based\n\
+             runtime=80\n\"\"\"\n"
+        )
+    };
+    let plan = toml::from_str(&[step("falls", ""), step("even", "")].concat()).unwrap();
+    let takes = move |_: &Io, at: DeviceTime| Nanos::from_millis(if at < half { 1 } else { 8 });
+    let mut drive = Scripted::new(Bytes(500_107_862_016), takes);
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let path = dir.path().join("run");
+    run(&AnyPlan::Suite(plan), &mut drive, &path, RunOptions::default(), go_on).unwrap();
+    let warnings = open(&path).unwrap().0.warnings;
+    let told = warnings.iter().filter_map(|doubt| match doubt {
+        Warning::Job(JobWarning::Uneven { job, is_step: true, of_tenths: false, first, last }) => {
+            Some((job.as_str(), first.round(), last.round()))
+        }
+        _ => None,
+    });
+    assert_eq!(told.collect::<Vec<_>>(), [("falls", 1000.0, 125.0)]);
+}
+
 /// What began later and later says nothing of how late it was; what took too long did so all the same.
 #[test]
 fn short_times_of_a_step_that_fell_behind_are_not_judged() {
@@ -403,7 +430,7 @@ fn a_step_that_reads_what_was_never_written_says_so() {
     let of = |text: &str, path: &str| {
         doubts(&run_on(toml::from_str(text).unwrap(), &dir.path().join(path), u32::MAX))
     };
-    let is_it = |doubt: &String| doubt.contains("'load' read what was never written");
+    let is_it = |doubt: &String| doubt.contains("'load' read much that was never written");
     assert!(of(SUITE, "hardly").iter().any(is_it), "a MiB of the drive was written");
     let filled = SUITE.replacen("size=1m", "size=100%", 1);
     assert!(!of(&filled, "filled").iter().any(is_it));

@@ -9,10 +9,11 @@ use writecliff_device::{
     Telemetry,
 };
 use writecliff_measure::RecordError;
+use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::gate::{GateError, Limits, gate};
 use writecliff_suite::{
     DriveWarning, HostWarning, Plan, PreparationWarning, RunError, RunOptions, RunRecord, Status,
-    Warning, consistency, open, run, trim,
+    Warning, consistency, open, run, spare_area, trim,
 };
 
 /// A small drive that takes 1 ms for everything.
@@ -100,7 +101,8 @@ fn a_bad_sector_or_two_are_a_warning() {
     let (ended, record, _) = ended(&consistency(1), failing_first(9));
     ended.unwrap();
     assert_eq!(record.status, Status::Complete);
-    let failed = Warning::Drive(DriveWarning::FailedIos { count: 9, simulated: true });
+    let failed =
+        Warning::Drive(DriveWarning::FailedIos { count: 9, simulated: true, power_cuts: 0 });
     assert!(record.warnings.contains(&failed), "{:?}", record.warnings);
     assert_eq!(record.failed_ios.len(), 9);
 }
@@ -248,28 +250,54 @@ fn a_pass_that_was_broken_off_is_no_whole_pass() {
     assert!(whole("whole", u32::MAX).is_some());
 }
 
+/// How often a drive of this profile lost power in a test, in which phase first, and in which second of it.
+fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usize, String, u64)> {
+    let mut drive = writecliff_sim::Ssd::new(profile.clone(), "sim:tiny");
+    let dir = tempfile::tempdir().unwrap();
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let path = dir.path().join("run");
+    // I/Os that fail may end it.
+    let _ = run(plan, &mut drive, &path, RunOptions::default(), go_on);
+    open(&path).unwrap().0.warnings.into_iter().find_map(|doubt| match doubt {
+        Warning::Drive(DriveWarning::PowerLost { times, phase, after }) => {
+            Some((times, phase, after.0 / 1_000_000_000))
+        }
+        _ => None,
+    })
+}
+
 /// A drive that stands for three seconds in the fill's second twenty or later, and what is not about that.
 #[test]
 fn power_that_goes_is_told_with_its_moment() {
     let mut profile = writecliff_sim::load("tiny").unwrap().into_ssd().unwrap();
     profile.faults.power_cuts = vec![Nanos::from_secs(20), Nanos::from_secs(40)];
     profile.faults.recovery_time = Nanos::from_secs(3);
-    let doubts = |plan: &Plan| {
-        let mut drive = writecliff_sim::Ssd::new(profile.clone(), "sim:tiny");
-        let dir = tempfile::tempdir().unwrap();
-        let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
-        let record = run(plan, &mut drive, &dir.path().join("run"), RunOptions::default(), go_on);
-        record.unwrap().warnings.into_iter().find_map(|doubt| match doubt {
-            Warning::Drive(DriveWarning::PowerLost { times, phase, after }) => {
-                Some((times, phase, after.0 / 1_000_000_000))
-            }
-            _ => None,
-        })
-    };
+    let doubts = |plan: &Plan| power_lost(&profile, plan);
     let (times, phase, after) = doubts(&consistency(60)).unwrap();
     assert_eq!((times, phase.as_str()), (2, "torture"));
     assert!((10..20).contains(&after), "{after}");
     assert_eq!(doubts(&consistency(1)), None, "it was over before");
+    // One within the purge between two parts is met by the second.
+    let fills = spare_area::Plan {
+        settings: vec![10.0, 25.0],
+        duration: Nanos::from_secs(10),
+        until_steady: UntilSteady::No,
+        ..spare_area::Plan::default()
+    };
+    let fills = Plan::SpareArea(fills);
+    let mut drive = writecliff_sim::Ssd::new(
+        writecliff_sim::load("tiny").unwrap().into_ssd().unwrap(),
+        "sim:tiny",
+    );
+    let dir = tempfile::tempdir().unwrap();
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let record = run(&fills, &mut drive, &dir.path().join("run"), RunOptions::default(), go_on);
+    let phases = record.unwrap().phases;
+    let ends = phases[1].start + phases[1].length;
+    assert!(ends < phases[2].start, "there is a purge between them");
+    profile.faults.power_cuts = vec![ends + Nanos((phases[2].start.0 - ends.0) / 2)];
+    let met = power_lost(&profile, &fills).unwrap();
+    assert_eq!(met, (1, phases[2].name.clone(), 0));
 }
 
 /// Falls that begin as a die stops working, or after it, are no write cliff that could be told.

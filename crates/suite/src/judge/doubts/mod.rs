@@ -96,8 +96,10 @@ fn spares(record: &RunRecord, recording: &Recording) -> Vec<Option<f64>> {
 fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     // What ran at once stands second by second.
     let mut series: BTreeMap<&str, (Vec<u64>, Vec<f64>)> = BTreeMap::new();
-    let is_random = |series: &str| series.starts_with("random");
-    let whole = recording.samples.iter().filter(|sample| sample.is_whole());
+    let is_random = |series: &str| !series.starts_with("sequential");
+    // Half a second at the end tells a rate as well.
+    let is_long = |sample: &&Sample| sample.is_whole() || sample.span_ns >= 500_000_000;
+    let whole = recording.samples.iter().filter(is_long);
     for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
         let (ios, rates) = series.entry(&sample.series).or_default();
         ios.push(sample.ios());
@@ -128,19 +130,17 @@ fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
 /// An array that was being rebuilt at some time of the run.
 fn rebuilt(record: &RunRecord) -> Option<Warning> {
     let Rebuilding { member, done, of, time } = record.phases.last()?.after.rebuild?;
-    // What only prepares the drive has no figures.
-    let prepares = |phase: &&Phase| {
-        let has_a_fill =
-            matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
-        has_a_fill && phase.name.rsplit('/').next() == Some(consistency::FILL)
-    };
     // A purge may have begun it anew where the phase before had seen its end.
     let goes_on = |phase: &&Phase| {
         let states = phase.before.rebuild.zip(phase.after.rebuild);
         states.is_some_and(|(before, after)| !before.is_complete() || before.time > after.time)
     };
-    let beside: Vec<&Phase> =
-        record.phases.iter().filter(goes_on).filter(|phase| !prepares(phase)).collect();
+    let beside: Vec<&Phase> = record
+        .phases
+        .iter()
+        .filter(goes_on)
+        .filter(|phase| !prepares(&record.plan, &phase.name))
+        .collect();
     let in_fill = beside.iter().all(|phase| phase.name == consistency::FILL);
     // Whatever is less far than what comes before it was begun anew.
     let states = beside.iter().flat_map(|phase| [phase.before.rebuild, phase.after.rebuild]);
@@ -152,6 +152,12 @@ fn rebuilt(record: &RunRecord) -> Option<Warning> {
     };
     let doubt = DriveWarning::Rebuilt { member, done, of, time, in_fill, times, phases };
     (!beside.is_empty()).then_some(Warning::Drive(doubt))
+}
+
+/// Whether this phase only prepares the drive, so that nothing is told of it.
+pub(crate) fn prepares(plan: &Plan, phase: &str) -> bool {
+    let has_a_fill = matches!(plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
+    has_a_fill && phase.rsplit('/').next() == Some(consistency::FILL)
 }
 
 /// A die that stopped working while something was measured.
@@ -166,20 +172,30 @@ fn die_lost(record: &RunRecord) -> Option<Warning> {
     Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, of_all_stages }))
 }
 
+/// When power went while something was measured, and in which phase.
+fn power_cuts(record: &RunRecord) -> Vec<(&Phase, Nanos)> {
+    // Between two phases the next one meets it.
+    let begin = record.phases.first().map_or(Nanos(u64::MAX), |phase| phase.start);
+    let in_which = |at: &Nanos| {
+        let meets = |phase: &&Phase| *at < phase.start + phase.length;
+        Some((record.phases.iter().find(meets).filter(|_| begin <= *at)?, *at))
+    };
+    Faults::of(&record.drive).power_cuts.iter().filter_map(in_which).collect()
+}
+
 /// Power that went while something was measured, but for a test that is about it.
 fn power_lost(record: &RunRecord) -> Option<Warning> {
-    let in_which = |at: &Nanos| {
-        let is_in = |phase: &&Phase| (phase.start..phase.start + phase.length).contains(at);
-        Some((record.phases.iter().find(is_in)?, *at))
-    };
-    let cuts = Faults::of(&record.drive).power_cuts;
-    let cuts: Vec<(&Phase, Nanos)> = cuts.iter().filter_map(in_which).collect();
-    let (phase, at) = *cuts.first().filter(|_| !matches!(record.plan, Plan::Integrity(_)))?;
+    let cuts = power_cuts(record);
+    let (phase, at) = *cuts.first().filter(|_| !is_about_power(record))?;
     Some(Warning::Drive(DriveWarning::PowerLost {
         times: cuts.len(),
         phase: phase.name.clone(),
         after: into(phase, at),
     }))
+}
+
+fn is_about_power(record: &RunRecord) -> bool {
+    matches!(record.plan, Plan::Integrity(_))
 }
 
 fn into(phase: &Phase, at: Nanos) -> Nanos {
@@ -429,7 +445,8 @@ fn held_up(among: &[&Phase]) -> Option<Warning> {
 fn failed_ios(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let count = recording.samples.iter().map(|sample| sample.failed).sum();
     let simulated = record.drive.kind == DeviceKind::Simulated;
-    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count, simulated }))
+    let power_cuts = if is_about_power(record) { power_cuts(record).len() } else { 0 };
+    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count, simulated, power_cuts }))
 }
 
 fn media_errors(record: &RunRecord) -> Option<Warning> {

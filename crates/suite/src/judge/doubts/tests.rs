@@ -176,7 +176,10 @@ fn failed_ios_may_have_moved_data_too() {
     let mut sample = sample("fill", 0, 100);
     sample.failed = 400;
     let found = doubts_of(vec![phase("fill", 0, counted(150, 0))], vec![sample]);
-    assert_eq!(found, [Warning::Drive(DriveWarning::FailedIos { count: 400, simulated: false })]);
+    assert_eq!(
+        found,
+        [Warning::Drive(DriveWarning::FailedIos { count: 400, simulated: false, power_cuts: 0 })]
+    );
 }
 
 #[test]

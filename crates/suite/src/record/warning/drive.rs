@@ -4,7 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
 use crate::record::number::counted;
-use crate::record::phase::{is_one, one};
+use crate::record::phase::{is_one, is_zero, one};
 use crate::record::warning::method::in_parts;
 
 /// The drive is in doubt.
@@ -103,9 +103,14 @@ pub enum DriveWarning {
     },
     /// The device failed I/Os.
     #[error(
-        "The device failed {}, whose times are in no figure{}.",
+        "The device failed {} of this test, whose times are in no figure{}.",
         counted(*count, "I/O"),
-        if *simulated { "" } else { "; its health, or its power, is in doubt" }
+        match (power_cuts, simulated) {
+            (1, _) => "; its power went once, as its profile has it".to_owned(),
+            (2.., _) => format!("; its power went {power_cuts} times, as its profile has it"),
+            (0, true) => String::new(),
+            (0, false) => "; its health, or its power, is in doubt".to_owned(),
+        }
     )]
     FailedIos {
         /// How many.
@@ -113,6 +118,9 @@ pub enum DriveWarning {
         /// Whether it is a model, which fails them by what its profile says.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         simulated: bool,
+        /// How often its power went meanwhile, where nothing else tells.
+        #[serde(default, skip_serializing_if = "is_zero")]
+        power_cuts: usize,
     },
     /// A die of a simulated drive stopped working.
     #[error(
@@ -132,8 +140,8 @@ pub enum DriveWarning {
     },
     /// The power of a simulated drive went while something was measured.
     #[error(
-        "The drive lost power in {phase}, after {after} of it{}: what was in flight then failed, and until it was back \
-         there is nothing.",
+        "The drive lost power in {phase}, after {after} of it{}: what is under way then fails, and what comes until it \
+         is back waits for that.",
         match times {
             0 | 1 => String::new(),
             times => format!(", for the first of {times} times"),
@@ -149,7 +157,7 @@ pub enum DriveWarning {
     },
     /// A simulated drive lost what it had acknowledged.
     #[error(
-        "The drive lost {}, whose data it had acknowledged{}.",
+        "The drive lost {}: data that it had acknowledged, or that was under way when its power went{}.",
         counted(*pages, "page"),
         named(phases)
     )]

@@ -11,16 +11,25 @@ use crate::record::number::thousands;
 #[serde(tag = "kind", rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum JobWarning {
-    /// A job's average is of times that differ.
+    /// An average of a job, or of a step of a suite, is of times that differ.
     #[error(
-        "The job '{job}' ran at {} IOPS in the first third of its time and at {} in the last: its averages hide that, \
-         its picture shows it.",
+        "The {} '{job}' ran at {} IOPS in the {} of its time and at {} in the {}: its averages hide that{}.",
+        if *is_step { "step" } else { "job" },
         thousands(*first),
-        thousands(*last)
+        if *of_tenths { "fastest tenth" } else { "first third" },
+        thousands(*last),
+        if *of_tenths { "slowest" } else { "last" },
+        if *is_step { "" } else { ", its picture shows it" }
     )]
     Uneven {
         /// Its name.
         job: String,
+        /// Whether it is a step.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        is_step: bool,
+        /// Whether that is of the fastest tenth of its time and of the slowest, where thirds do not differ so.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        of_tenths: bool,
         /// Mean IOPS of all its operations in the first third.
         first: f64,
         /// The same in the last third.
@@ -148,12 +157,16 @@ pub enum JobWarning {
     },
     /// A step of a suite read a drive that holds nothing.
     #[error(
-        "The step '{step}' read what was never written, which is faster on many drives than reading \
-         data. A step before it that prepares the drive, or writes, gives it data to read."
+        "The step '{step}' read {} that was never written, which is faster on many drives than reading data. A step before \
+         it that prepares the drive, or writes all that it reads from, gives it data to read.",
+        if *some { "much" } else { "data" }
     )]
     StepReadsNothing {
         /// Its name.
         step: String,
+        /// Whether some of it was written, before or by itself.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        some: bool,
     },
     /// A job of a mixed load ended before its time.
     #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]

@@ -132,7 +132,7 @@ pub enum MethodWarning {
     },
     /// The run ended before the part that it is about.
     #[error(
-        "The run ended before its first second of random writes{}. There are no figures of them.",
+        "The run ended before its first second of random writes{}. There are no figures of random writes.",
         fill.as_ref().map_or_else(String::new, |fill| format!(", {fill}"))
     )]
     NoRandomWrites {
@@ -252,8 +252,12 @@ pub enum MethodWarning {
     },
     /// Fewer writes went on beside the reads than were asked for.
     #[error(
-        "Beside {drive_writes_per_day} drive writes a day: {} writes a second were asked for, and the drive did {} \
-         on average. The reads there are beside these.",
+        "Beside {}: {} writes a second were asked for, and the drive did {} on average. The reads there are beside these.",
+        if *drive_writes_per_day == 1.0 {
+            "1 drive write a day".to_owned()
+        } else {
+            format!("{drive_writes_per_day} drive writes a day")
+        },
         thousands(*asked),
         thousands(*done)
     )]

@@ -26,6 +26,7 @@ pub use preparation::PreparationWarning;
 pub use trace::TraceWarning;
 
 use crate::record::figure::Stage;
+use crate::record::phase::beside_phase;
 
 /// One doubt about a result.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -98,51 +99,61 @@ impl Warning {
         !is_of_another && self.is_of(stage)
     }
 
-    /// Whether it says that something was wrong while this phase was measured, as far as doubts name phases.
-    pub fn names(&self, phase: &str) -> bool {
-        let is_one_of = |parts: usize, most: &str, others: &[String]| {
-            // Those that it does not name may be any.
-            let are_named = parts == 1 + others.len();
-            !are_named || most == phase || others.iter().any(|other| other == phase)
+    /// The phases that it is about.
+    fn phases(&self) -> Phases {
+        let of_parts = |parts: usize, most: &str, others: &[String]| match parts == 1 + others.len()
+        {
+            true => Phases::These(others.iter().cloned().chain([most.to_owned()]).collect()),
+            false => Phases::Unnamed,
         };
         match self {
             Self::Method(MethodWarning::Changed { parts, most, others, .. })
             | Self::Drive(DriveWarning::SlowedDown { parts, most, others, .. }) => {
-                is_one_of(*parts, most, others)
+                of_parts(*parts, most, others)
             }
             Self::Host(
                 HostWarning::HeldUp { phases, .. } | HostWarning::OtherLoad { phases, .. },
-            ) => phases.iter().any(|other| other == phase),
-            Self::Host(HostWarning::GeneratorBusy { phase: busy, .. }) => busy == phase,
+            ) => Phases::These(phases.clone()),
+            Self::Host(HostWarning::GeneratorBusy { phase, .. }) => {
+                Phases::These(vec![phase.clone()])
+            }
             Self::Method(MethodWarning::Odd { what, than, .. }) => {
-                [what, than].iter().any(|part| as_phase(part) == phase)
+                Phases::These([what, than].map(|part| as_phase(part)).into())
             }
             Self::Method(MethodWarning::OfOrder { what, others, .. }) => {
-                let (what, depth) = (as_phase(what), |one: &String| one.to_lowercase());
+                let what = as_phase(what);
                 let (load, _) = what.rsplit_once('-').unwrap_or((&what, ""));
-                let others = others.iter().map(|one| format!("{load}-{}", depth(one)));
-                what == phase || others.into_iter().any(|other| other == phase)
+                let others = others.iter().map(|one| format!("{load}-{}", one.to_lowercase()));
+                Phases::These(others.chain([what.clone()]).collect())
             }
-            _ => false,
+            Self::Method(MethodWarning::WritesFellBehind { drive_writes_per_day, .. }) => {
+                Phases::These(vec![beside_phase(*drive_writes_per_day)])
+            }
+            _ => Phases::NotTold,
+        }
+    }
+
+    /// Whether it says that something was wrong while this phase was measured, as far as doubts name phases. Those that
+    /// it does not name may be any.
+    pub fn names(&self, phase: &str) -> bool {
+        match self.phases() {
+            Phases::These(phases) => phases.iter().any(|own| is_in(own, phase)),
+            Phases::Unnamed => true,
+            Phases::NotTold => false,
+        }
+    }
+
+    /// Whether it says that it is about other phases than this alone.
+    pub fn names_others(&self, phase: &str) -> bool {
+        match self.phases() {
+            Phases::These(phases) => !phases.iter().any(|own| is_in(own, phase)),
+            Phases::Unnamed | Phases::NotTold => false,
         }
     }
 
     /// Whether it may be about what was measured in this phase: it is if it says so, or names no phase.
     pub fn may_be_of(&self, phase: &str) -> bool {
-        let names_phases = matches!(
-            self,
-            Self::Method(
-                MethodWarning::Changed { .. }
-                    | MethodWarning::Odd { .. }
-                    | MethodWarning::OfOrder { .. }
-            ) | Self::Drive(DriveWarning::SlowedDown { .. })
-                | Self::Host(
-                    HostWarning::HeldUp { .. }
-                        | HostWarning::OtherLoad { .. }
-                        | HostWarning::GeneratorBusy { .. }
-                )
-        );
-        self.is_of(Stage::Later) && (!names_phases || self.names(phase))
+        self.is_of(Stage::Later) && !self.names_others(phase)
     }
 
     /// Whether it may be about the service times of this step of a suite, or with `rates` about what was done as well: it
@@ -157,7 +168,9 @@ impl Warning {
                 !rates && (*whose == all || *whose == format!("the {operation} of {all}"))
             }
             Self::Job(
-                JobWarning::JobNotSteady { job: own } | JobWarning::StepReadsNothing { step: own },
+                JobWarning::JobNotSteady { job: own }
+                | JobWarning::Uneven { job: own, .. }
+                | JobWarning::StepReadsNothing { step: own, .. },
             ) => own == step,
             Self::Job(JobWarning::StepLeftOut { .. }) => false,
             _ => self.is_of(Stage::Later),
@@ -168,6 +181,22 @@ impl Warning {
     pub(crate) const fn is_of_lost_data(&self) -> bool {
         matches!(self, Self::Data(doubt) if doubt.is_of_lost_data())
     }
+}
+
+/// Whether a phase, or a series, is of this phase: its reads or its writes, for one.
+fn is_in(own: &str, phase: &str) -> bool {
+    own.strip_prefix(phase).is_some_and(|rest| ["", " reads", " writes"].contains(&rest))
+}
+
+/// Which phases a doubt is about.
+#[derive(Debug, PartialEq)]
+enum Phases {
+    /// These alone.
+    These(Vec<String>),
+    /// Some, of which it does not name all.
+    Unnamed,
+    /// It does not tell.
+    NotTold,
 }
 
 /// `sequential-read-qd16`, of a part that a sentence calls `sequential read at QD16`.

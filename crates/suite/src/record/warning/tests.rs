@@ -2,6 +2,7 @@ use std::collections::BTreeSet;
 
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
+use writecliff_device::Nanos;
 
 use super::*;
 
@@ -210,6 +211,38 @@ fn a_doubt_is_about_the_figures_that_it_speaks_of() {
     for (doubt, stage, part, expected) in are_about {
         assert_eq!(doubt.is_about(stage, part), expected, "{doubt} {stage:?} {part:?}");
     }
+}
+
+/// One that names its level is none of another.
+#[test]
+fn what_a_doubt_names_alone_is_in_doubt() {
+    let behind = |drive_writes_per_day| {
+        let doubt = MethodWarning::WritesFellBehind { drive_writes_per_day, asked: 9.0, done: 2.0 };
+        let doubt = Warning::from(doubt);
+        ["reads-beside-0.3-dwpd", "reads-beside-1-dwpd", "random-read-100"]
+            .map(|phase| doubt.may_be_of(phase))
+    };
+    assert_eq!(behind(1.0), [false, true, false]);
+    assert_eq!(behind(0.3), [true, false, false]);
+    // What names a series names its phase, and says that it is about no other.
+    let phases = vec!["random-read-100 reads".to_owned()];
+    let held = Warning::from(HostWarning::HeldUp { span: Nanos::from_secs(1), phases });
+    assert_eq!(
+        ["random-read-100", "random-read-10"].map(|one| held.names_others(one)),
+        [false, true]
+    );
+    let of_all = Warning::from(DriveWarning::FileNotDrive);
+    assert!(of_all.may_be_of("random-read-100") && !of_all.names("random-read-100"));
+    let job = "load".to_owned();
+    let uneven = Warning::from(JobWarning::Uneven {
+        job,
+        is_step: true,
+        of_tenths: false,
+        first: 9.0,
+        last: 2.0,
+    });
+    let of = ["load", "other"].map(|step| uneven.may_be_of_step(step, "reads", true));
+    assert_eq!(of, [true, false]);
 }
 
 #[test]

@@ -31,10 +31,7 @@ pub(crate) fn behind(
     seconds: f64,
     done: impl Fn(Operation) -> Option<Done>,
 ) -> Vec<(Vec<Operation>, JobWarning)> {
-    let times = |job: &Job| job.time_based.then(|| (job.start_delay, job.duration()));
-    let are_at_once =
-        jobs.windows(2).all(|two| times(&two[0]).is_some() && times(&two[0]) == times(&two[1]));
-    if seconds < BEHIND_SECONDS || !are_at_once {
+    if seconds < BEHIND_SECONDS || !are_at_once(jobs) {
         return Vec::new();
     }
     let loads: Vec<Job> = jobs.iter().flat_map(Job::by_rate).collect();
@@ -57,6 +54,12 @@ pub(crate) fn behind(
         Some((part.to_vec(), JobWarning::Behind { whose, asked, done, counts_lateness }))
     });
     of_part.collect()
+}
+
+/// Whether jobs begin and end together, as far as their plan tells.
+pub(crate) fn are_at_once(jobs: &[Job]) -> bool {
+    let times = |job: &Job| job.time_based.then(|| (job.start_delay, job.duration()));
+    jobs.windows(2).all(|two| times(&two[0]).is_some() && times(&two[0]) == times(&two[1]))
 }
 
 /// What it reads, writes and trims: a flush comes of a write.

@@ -10,6 +10,7 @@ use super::behind::{Done, behind};
 use super::outcome::{JobFigures, OperationFigures, Outcome};
 use super::plan::Plan;
 use super::series::{series, series_of_job};
+use crate::method::change::by_chance;
 use crate::method::loads::plural;
 use crate::record::number::in_words;
 use crate::record::rate::LatencyFigures;
@@ -120,30 +121,70 @@ fn rates(rule: Steady, names: &[String], recording: &Recording) -> Vec<f64> {
     seconds.into_iter().filter(|(at, _)| *at >= counted).map(|(_, rate)| rate).collect()
 }
 
-/// The first and the last third of a job's time may be this far apart, as a share of the larger.
+/// The first and the last third of a time may be this far apart, as a share of the larger.
 const UNEVEN: f64 = 0.25;
+/// The fastest tenth and the slowest: more, since a drive that goes up and down has a mean all the same.
+const UNEVEN_TENTHS: f64 = 0.5;
+/// A shorter part is not told from another.
+const PART_SECONDS: usize = 10;
 
-/// Whether the average of a job that was as fast as it could be hides how it changed.
-fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
-    if job.pace != Pace::Closed {
+/// What all these operations of jobs did in a part of their time and in another, in IOPS, if it is so different that
+/// their average hides how it changed.
+pub(crate) struct Uneven {
+    pub(crate) first: f64,
+    pub(crate) last: f64,
+    /// Whether these are the first third and the last, or else the fastest tenth and the slowest.
+    pub(crate) thirds: bool,
+}
+
+/// Of what they did from this second on. Bursts and their rests fall as they fall.
+pub(crate) fn uneven(
+    jobs: &[Job],
+    names: &[String],
+    recording: &Recording,
+    from: u32,
+) -> Option<Uneven> {
+    if jobs.iter().any(|job| matches!(job.pace, Pace::Bursts { .. })) {
         return None;
     }
+    let mut seconds = BTreeMap::<u32, f64>::new();
+    let samples = recording.samples.iter().filter(|sample| names.contains(&sample.series));
+    for sample in samples.filter(|sample| sample.is_whole() && sample.second >= from) {
+        *seconds.entry(sample.second).or_default() += sample.ios() as f64;
+    }
+    let ios: Vec<f64> = seconds.into_values().collect();
+    // Of `count` parts of as many seconds.
+    let parts = |count: usize| {
+        let length = ios.len() / count;
+        let sums: Vec<f64> = match length < PART_SECONDS {
+            true => Vec::new(),
+            false => ios.chunks_exact(length).map(|part| part.iter().sum()).collect(),
+        };
+        (sums, length as f64)
+    };
+    let uneven = |one: f64, two: f64, length: f64, thirds: bool| {
+        let most = one.max(two);
+        let share = if thirds { UNEVEN } else { UNEVEN_TENTHS };
+        let is_apart = (one - two).abs() > share * most + by_chance(most);
+        is_apart.then(|| Uneven { first: one / length, last: two / length, thirds })
+    };
+    let (thirds, length) = parts(3);
+    uneven(*thirds.first()?, *thirds.last()?, length, true).or_else(|| {
+        let (tenths, length) = parts(10);
+        let slowest = tenths.iter().copied().min_by(f64::total_cmp)?;
+        let fastest = tenths.iter().copied().max_by(f64::total_cmp)?;
+        uneven(fastest, slowest, length, false)
+    })
+}
+
+/// Whether the average of a job hides how it changed.
+fn unevenness(job: &Job, recording: &Recording) -> Option<Warning> {
     // A flush comes of a write.
     let operations = job.operations().filter(|operation| *operation != Operation::Flush);
     let names: Vec<String> = operations.map(|operation| series(&job.name, operation)).collect();
-    let mut seconds = BTreeMap::<u32, f64>::new();
-    let samples = recording.samples.iter().filter(|sample| names.contains(&sample.series));
-    for sample in samples.filter(|sample| sample.is_whole()) {
-        *seconds.entry(sample.second).or_default() += sample.ios() as f64;
-    }
-    let iops: Vec<f64> = seconds.into_values().collect();
-    let third = iops.len() / 3;
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
-    let (first, last) = (mean(&iops[..third]), mean(&iops[iops.len() - third..]));
-    let is_long = third >= 10;
-    let apart = (first - last).abs() > UNEVEN * first.max(last);
-    let job = job.name.clone();
-    (is_long && apart).then_some(Warning::Job(JobWarning::Uneven { job, first, last }))
+    let Uneven { first, last, thirds } = uneven(std::slice::from_ref(job), &names, recording, 0)?;
+    let (job, of_tenths) = (job.name.clone(), !thirds);
+    Some(Warning::Job(JobWarning::Uneven { job, is_step: false, of_tenths, first, last }))
 }
 
 /// A job that was over sooner...

@@ -28,8 +28,8 @@ use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::warning::{JobWarning, Warning};
 
-pub(crate) use behind::{Done, behind};
-pub(crate) use conclude::was_steady;
+pub(crate) use behind::{Done, are_at_once, behind};
+pub(crate) use conclude::{Uneven, uneven, was_steady};
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};
 pub use plan::{FILL, Plan, Prepare};
 pub(crate) use run::{Written, reads_unwritten};

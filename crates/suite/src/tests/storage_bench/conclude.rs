@@ -107,7 +107,16 @@ impl Served {
         let trims = known.map_or(0, |trace| trace.trims);
         let others = series_name(called, ReplaySeries::Others);
         let trimmed: u64 = recording.series(&others).map(|sample| sample.trims).sum();
-        if done + trims.saturating_sub(trimmed) < planned {
+        // What the device failed was done as well, and is a doubt of its own.
+        let failed = |of| {
+            let series = series_name(called, of);
+            recording.series(&series).map(|sample| sample.failed).sum::<u64>()
+        };
+        let failed: u64 = [ReplaySeries::Reads, ReplaySeries::Writes, ReplaySeries::Others]
+            .map(failed)
+            .iter()
+            .sum();
+        if done + failed + trims.saturating_sub(trimmed) < planned {
             doubts.push(Warning::Trace(TraceWarning::TraceCutShort {
                 trace: name.clone(),
                 done,

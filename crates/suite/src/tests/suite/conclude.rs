@@ -11,7 +11,7 @@ use crate::method::estimate::lacks;
 use crate::method::loads::series;
 use crate::record::judged::Unjudged;
 use crate::record::warning::{JobWarning, Warning};
-use crate::tests::mixed;
+use crate::tests::mixed::{self, Uneven};
 
 pub(super) fn conclude(
     plan: &Plan,
@@ -32,6 +32,15 @@ pub(super) fn conclude(
             warnings.push(Warning::Job(JobWarning::JobNotSteady { job: turn.name.clone() }));
         }
         warnings.extend(behind.into_iter().map(Warning::Job));
+        if !turn.step.prepares
+            && mixed::are_at_once(&jobs.jobs)
+            && let Some(Uneven { first, last, thirds }) =
+                mixed::uneven(&jobs.jobs, &names, recording, figures.from_s)
+        {
+            let (job, of_tenths) = (turn.name.clone(), !thirds);
+            let doubt = JobWarning::Uneven { job, is_step: true, of_tenths, first, last };
+            warnings.push(Warning::Job(doubt));
+        }
         steps.push(figures);
     }
     let is_too_large = |step: &&Step| step.needs.is_some_and(|needs| needs > capacity);

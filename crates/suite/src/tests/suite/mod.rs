@@ -168,8 +168,10 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         let together: Vec<Job> = jobs.groups(drive.capacity).into_iter().flatten().collect();
         let wrote = jobs.run_together(&turn.name, session)?;
         let doubt = reads_unwritten(&before, &together, wrote, drive.capacity);
-        if holds_nothing && doubt.is_some() {
-            session.warn(JobWarning::StepReadsNothing { step: turn.name.clone() });
+        if let Some(doubt) = doubt.filter(|_| holds_nothing) {
+            let some = !matches!(doubt, JobWarning::ReadsNothing)
+                || together.iter().any(|job| job.mix.write > 0);
+            session.warn(JobWarning::StepReadsNothing { step: turn.name.clone(), some });
         }
         before.extend(Written::by(&together, wrote, drive.capacity));
     }
