@@ -8,7 +8,7 @@ use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
-use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
+use crate::finish::{General, complete, doubtful, explain, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Format, Written, write};
@@ -88,7 +88,7 @@ pub fn write_report_for(
         subjects: warnings
             .into_iter()
             .enumerate()
-            .map(|(index, warnings)| {
+            .map(|(index, General { doubts: warnings, .. })| {
                 let mut part = subject_part(&subjects, index, warnings, &headline);
                 // Of what there is nothing to be seen nobody is shown the way.
                 let see = part.findings.iter_mut().map(|sentence| &mut sentence.see);

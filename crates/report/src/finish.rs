@@ -15,18 +15,28 @@ use crate::subjects::Subjects;
 use crate::torture::tortures;
 use crate::writes::writes;
 
+/// What is told of a subject outside of the sections of its tests.
+#[derive(Default)]
+pub(crate) struct General {
+    pub(crate) doubts: Vec<String>,
+    /// Whether any of these is about all of its tests, and not about some that have no section.
+    pub(crate) of_all: bool,
+}
+
 /// Puts doubts about single tests into their sections; returns what is left, by subject.
-pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<Vec<String>> {
-    let mut left: Vec<Vec<String>> = Vec::new();
+pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<General> {
+    let mut left: Vec<General> = Vec::new();
     for (index, subject) in subjects.all.iter().enumerate() {
-        let mut general = Vec::new();
+        let mut general = General::default();
         for doubt in subject.doubts() {
             let (text, runs) = &doubt;
-            let is_of_all = subject.runs.len() > 2 && runs.len() == subject.runs.len();
+            let is_of_each = runs.len() == subject.runs.len();
+            let is_of_all = subject.runs.len() > 2 && is_of_each;
             let tests = runs.iter().map(|run| subject.runs[*run].record.plan.name());
             let has_section = |test: &str| sections.iter().any(|section| section.id == test);
             if is_of_all || !tests.clone().all(has_section) {
-                general.push(subject.in_words(&doubt));
+                general.doubts.push(subject.in_words(&doubt));
+                general.of_all |= is_of_each;
                 continue;
             }
             for section in sections.iter_mut() {
@@ -91,9 +101,9 @@ fn has_data(subject: &Subject, test: &str) -> bool {
 
 /// Which drives' pictures of a section are doubtful: those that have a doubt about its test, or about
 /// all of theirs.
-pub(crate) fn doubtful(section: &Section, of_all: &[Vec<String>]) -> Vec<bool> {
+pub(crate) fn doubtful(section: &Section, general: &[General]) -> Vec<bool> {
     let of_it = |index: usize| section.doubts.iter().any(|(subject, _)| *subject == index);
-    of_all.iter().enumerate().map(|(index, general)| !general.is_empty() || of_it(index)).collect()
+    general.iter().enumerate().map(|(index, general)| general.of_all || of_it(index)).collect()
 }
 
 /// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
@@ -109,12 +119,12 @@ const CELLS_KNOW: [&str; 7] = [
 ];
 
 /// What is in doubt is never the best of its row, and is marked. A section of no test is about
-/// all of them: what is in doubt of a drive there is told in `of_all`.
-pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, of_all: &[Vec<String>]) {
+/// all of them.
+pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, general: &[General]) {
     let is_doubtful = |subject: usize| match TestEntry::find(section.id) {
         Some(_) if CELLS_KNOW.contains(&section.id) => false,
         Some(_) => subjects.all[subject].is_doubtful(section.id),
-        None => !of_all[subject].is_empty(),
+        None => general[subject].of_all,
     };
     // Columns of one drive's page may be of anything.
     let only = (subjects.all.len() == 1).then_some(0);
@@ -124,7 +134,7 @@ pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, of_all: &[
             .iter()
             .map(|column| column.of.subject.or(only).is_some_and(is_doubtful))
             .collect();
-        for row in &mut table.rows {
+        for row in table.rows.iter_mut().filter(|_| !table.of_others) {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);
         }
         table.mark_doubts();

@@ -362,7 +362,9 @@ impl Run {
 fn host_in_words(host: &Host) -> String {
     match host.processors {
         0 => String::new(),
-        processors => format!("{}, {processors} × {}", host.kernel, host.processor),
+        processors => {
+            format!("{}, {}, {processors} logical processors", host.kernel, host.processor)
+        }
     }
 }
 

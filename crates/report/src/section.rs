@@ -61,6 +61,8 @@ pub(crate) struct Table {
     pub(crate) columns: Vec<Column>,
     /// What the last column is, where rows have meanings.
     pub(crate) meanings: &'static str,
+    /// Whether its figures are other tests', whose doubts its cells have.
+    pub(crate) of_others: bool,
     pub(crate) rows: Vec<Row>,
 }
 
@@ -261,8 +263,8 @@ impl Table {
     /// A table with a column for each of these drives.
     pub(crate) fn new(title: &str, text: &str, columns: Vec<Column>, rows: Vec<Row>) -> Self {
         let (title, text, corner) = (title.to_owned(), text.to_owned(), String::new());
-        let (of, first, meanings) = (Place::default(), false, "Meaning");
-        Self { of, first, title, text, corner, columns, meanings, rows }
+        let (of, first, meanings, of_others) = (Place::default(), false, "Meaning", false);
+        Self { of, first, title, text, corner, columns, meanings, of_others, rows }
     }
 
     /// Marks what is in doubt, and says what that means.

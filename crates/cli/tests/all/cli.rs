@@ -927,7 +927,10 @@ fn a_fleet_tells_its_tail_and_goes_on_after_an_interrupt() {
     // What is true of all is said once.
     let page = std::path::Path::new(out).join("report/index.html");
     let page = std::fs::read_to_string(page).unwrap();
-    for (face, of) in [(&page, "<h2>All variants</h2><p class=\"warning\">"), (&stdout_of(&told), "! all variants: ")] {
+    for (face, of) in [
+        (&page, "<h2>All variants</h2><p class=\"warning\">"),
+        (&stdout_of(&told), "! all variants: "),
+    ] {
         assert_eq!(face.matches("Its drives are scale models").count(), 1);
         assert!(face.contains(&format!("{of}Its drives are scale models")), "{of}");
     }

@@ -4,7 +4,9 @@ use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_suite::commit::{
     Answer as Said, Cliff, Commits, Instead, Moment, Outcome, Plan, Setting, Stage, Took, Verdict,
 };
-use writecliff_suite::{Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, is_hard_disk};
+use writecliff_suite::{
+    Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, consistency, is_hard_disk, spare_area, trim,
+};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, table_of};
@@ -157,6 +159,11 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
 /// What other tests of the drive found that would make its writes faster, and with them the commits beside
 /// them.
 fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table> {
+    let subject = &subjects.all[answer.subject];
+    let doubted = |mut row: Row, in_doubt: bool| {
+        row.values.iter_mut().for_each(|cell| cell.in_doubt = in_doubt);
+        row
+    };
     let outcomes =
         || subjects.all[answer.subject].runs.iter().filter_map(|run| run.record.outcome.as_ref());
     let settings = outcomes().filter_map(|outcome| match outcome {
@@ -179,7 +186,9 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
         let (with, without) = (setting.outcome.steady_iops.mean, without?);
         let name = format!("{} % spare area: random writes in steady state", setting.spare_percent);
         let times = number::ratio(with / without);
-        Some(Row::new(&name, vec![number::iops(without), number::iops(with), times], ""))
+        let row = Row::new(&name, vec![number::iops(without), number::iops(with), times], "");
+        let of = [consistency::Plan::NAME, spare_area::Plan::NAME];
+        Some(doubted(row, of.iter().any(|test| subject.is_doubtful(test))))
     });
     let trim = outcomes().filter_map(|outcome| match outcome {
         // Where the drive was not as dirty before both, their ratio is not TRIM's.
@@ -187,7 +196,8 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
             let (dirty, trimmed) = (outcome.whole_dirty?, outcome.whole_after_trim?);
             let rate = number::megabytes_per_second;
             let values = vec![rate(dirty), rate(trimmed), number::ratio(trimmed / dirty)];
-            Some(Row::new("TRIM: sequential writes of the used drive", values, ""))
+            let row = Row::new("TRIM: sequential writes of the used drive", values, "");
+            Some(doubted(row, subject.is_doubtful(trim::Plan::NAME)))
         }
         _ => None,
     });
@@ -198,6 +208,7 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
                 make them shorter; how much shorter was not measured.";
     (!rows.is_empty()).then(|| {
         let mut table = Table::new("What would help", text, columns, rows);
+        table.of_others = true;
         "what, and what it changes".clone_into(&mut table.corner);
         table
     })

@@ -38,7 +38,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     (!tables.is_empty()).then(|| Section {
         id: EFFICIENCY,
         title: "Efficiency",
-        question: "What does a watt buy? Every load of a minute or longer that came to its end and whose power is known; \
+        question: "What does a watt buy? Every load of a minute or longer that came to its end and whose power is known, from its first second to its last (a ramp is in it); \
                    what is within 2 % of an earlier phase of the test is not repeated."
             .to_owned(),
         doubts: Vec::new(),

@@ -88,7 +88,11 @@ fn drawn(phase: &PowerPhase) -> String {
     match settled_after(phase) {
         Some(0.0) => number::watts(phase.settled),
         Some(seconds) => {
-            format!("{} from {} on", number::watts(phase.settled), number::seconds(seconds))
+            format!(
+                "{} (settled, after {})",
+                number::watts(phase.settled),
+                number::seconds(seconds)
+            )
         }
         None => format!("{} on average", number::watts(phase.mean)),
     }
@@ -186,7 +190,7 @@ mod tests {
             let (highest, settled) = (0.096, 0.005);
             drawn(&PowerPhase { phase, mean, lowest, highest, settled, settled_after_s })
         };
-        assert_eq!(said(Some(2)), "5.00 mW from 2 s on");
+        assert_eq!(said(Some(2)), "5.00 mW (settled, after 2 s)");
         assert_eq!(said(Some(0)), "5.00 mW");
         assert_eq!(said(None), "7.10 mW on average");
     }

@@ -38,7 +38,7 @@ pub(super) fn flatten_none(view: &mut View, is_comparison: bool) {
     view.panels.iter_mut().for_each(|panel| panel.picture.y = shared.clone());
     let times = number::times(times);
     let said = format!(
-        "{} Logarithmic: the fastest drive's goes {times} times as high as the slowest's.",
+        "{} Logarithmic: the fastest drive reaches {times} times what the slowest does.",
         view.text
     );
     view.text = said.trim_start().to_owned();

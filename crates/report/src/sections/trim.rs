@@ -149,6 +149,12 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     let is_there = |figure: &&FigureOf<Outcome>| {
         figure.name != FAST_PART || outcomes().any(|outcome| outcome.fast_part.is_some())
     };
+    // Beside a rate that was two nobody's is known to be the best.
+    let unranked_with_two =
+        |row: Row, is_two: &dyn Fn(&Outcome) -> bool| match outcomes().any(is_two) {
+            true => Row { good: None, ..row },
+            false => row,
+        };
     let figure =
         |figure: &FigureOf<Outcome>| figure_row(figure, outcomes().map(Some), number::in_unit);
     let is_rate = |figure: &&FigureOf<Outcome>| figure.unit == Unit::MegabytesPerSecond;
@@ -182,7 +188,10 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
                 *cell = Cell::from(format!("{first} in the first third, {last} in the last"));
             }
         }
-        row
+        unranked_with_two(row, &|outcome: &Outcome| {
+            let clean = if is_whole(figure) { "whole pass, clean" } else { "clean" };
+            [figure.name, clean].iter().any(|name| outcome.changed(name).is_some())
+        })
     };
     let figures = FIGURES.iter().filter(is_there).map(|of| {
         let mut row = figure(of);
@@ -193,7 +202,7 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
                 cell.number = None;
             }
         }
-        row
+        unranked_with_two(row, &|outcome: &Outcome| outcome.changed(of.name).is_some())
     });
     // The clean ones are all of themselves.
     let is_clean =

@@ -8,8 +8,8 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{
-    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, incompressible, read_write_mix,
-    spare_area, transfer_size, trim, whole_drive,
+    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, heat, incompressible,
+    read_write_mix, spare_area, transfer_size, trim, whole_drive,
 };
 
 fn named(run: &Run, label: &str) -> Subject {
@@ -121,6 +121,43 @@ fn thirds_are_held_against_thirds() {
     assert!(told(&rates[..1], "clean").starts_with(&words(40, 80)));
     assert!(told(&rates[1..], "after").starts_with(&words(63, 38)));
     assert!(told(&rates, "both").starts_with(&words(50, 60)));
+    // Beside one that was two nobody is known to be the best.
+    let starred = |changed: &[trim::ChangedRate], name: &str| {
+        let of = |after_trim: f64, changed: &[trim::ChangedRate], label: &str| {
+            let mut run = run.clone();
+            let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("none") };
+            (outcome.after_trim, outcome.changed) = (Some(after_trim), changed.to_vec());
+            run.record.warnings.clear();
+            named(&run, label)
+        };
+        let subjects = [of(200.0, &[], "A"), of(300.0, changed, "B")];
+        let html = drives::page(&subjects, &dir.path().join(name));
+        let table = html.split("<h3>As a share of the clean rate</h3>").nth(1).unwrap().to_owned();
+        let row = table.split("After TRIM").nth(1).unwrap().split("</tr>").next().unwrap();
+        row.contains("★")
+    };
+    assert!(starred(&[], "sure"));
+    assert!(!starred(&rates[1..], "two"));
+}
+
+/// A test that was not run has no section, and what is told of it no picture of another in doubt.
+#[test]
+fn what_was_not_run_doubts_no_picture() {
+    let dir = tempfile::tempdir().unwrap();
+    let main = consistency(&dir.path().join("main"), 20, 0.0);
+    let heat = drives::tiny(&Plan::Heat(heat::Plan::default()).quick(), &dir.path().join("heat"));
+    assert!(heat.record.outcome.is_none(), "tiny does not get warm");
+    let told = |doubts: &[Warning], name: &str| {
+        let mut main = main.clone();
+        main.record.warnings = doubts.to_vec();
+        let subject = Subject { runs: vec![main, heat.clone()], planned: None };
+        let out = dir.path().join(name);
+        page(&[subject], &out);
+        let csv = fs::read_to_string(out.join("pictures/consistency-whole.csv")).unwrap();
+        csv.contains("with doubts that its page tells")
+    };
+    assert!(!told(&[], "sure"));
+    assert!(told(&[DriveWarning::FileNotDrive.into()], "doubted"));
 }
 
 /// A doubt about a phase that a headline is not of, or a fill that it is not of, is none about it.

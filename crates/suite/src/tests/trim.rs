@@ -419,7 +419,7 @@ fn conclude(
     let passes = FIRST_SECONDS.map(|(_, phase)| Totals::of(recording.series(phase)));
     let passes = passes.into_iter().filter(|pass| pass.written >= used);
     if let Some(lasted) = passes.map(|pass| pass.span).min().filter(|lasted| *lasted < BRIEF) {
-        let part = "A whole pass over the drive".to_owned();
+        let part = "The shortest write of all that is tested".to_owned();
         warnings.push(Warning::Method(MethodWarning::Brief { part, lasted }));
     }
     let parts = [
