@@ -8,7 +8,7 @@ use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{Plan, TESTS};
 
 use crate::differences::in_common;
-use crate::finish::{General, complete, doubtful, explain, outrank, place_doubts};
+use crate::finish::{complete, doubtful, explain, outrank, place_doubts};
 use crate::page::about::{About, RunPart, SubjectPart, Words};
 use crate::page::error::ReportError;
 use crate::page::{Format, Written, write};
@@ -67,8 +67,8 @@ pub fn write_report_for(
     explain(&subjects, &mut sections);
     let warnings = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
-        let doubtful = doubtful(section, &warnings);
-        outrank(&subjects, section, &warnings);
+        let doubtful = doubtful(&subjects, section);
+        outrank(&subjects, section);
         complete(&subjects, &doubtful, section.views.iter_mut());
     }
     let anchors = anchors(&sections);
@@ -88,7 +88,7 @@ pub fn write_report_for(
         subjects: warnings
             .into_iter()
             .enumerate()
-            .map(|(index, General { doubts: warnings, .. })| {
+            .map(|(index, warnings)| {
                 let mut part = subject_part(&subjects, index, warnings, &headline);
                 // Of what there is nothing to be seen nobody is shown the way.
                 let see = part.findings.iter_mut().map(|sentence| &mut sentence.see);

@@ -15,28 +15,17 @@ use crate::subjects::Subjects;
 use crate::torture::tortures;
 use crate::writes::writes;
 
-/// What is told of a subject outside of the sections of its tests.
-#[derive(Default)]
-pub(crate) struct General {
-    pub(crate) doubts: Vec<String>,
-    /// Whether any of these is about all of its tests, and not about some that have no section.
-    pub(crate) of_all: bool,
-}
-
 /// Puts doubts about single tests into their sections; returns what is left, by subject.
-pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<General> {
-    let mut left: Vec<General> = Vec::new();
+pub(crate) fn place_doubts(subjects: &Subjects<'_>, sections: &mut [Section]) -> Vec<Vec<String>> {
+    let mut left: Vec<Vec<String>> = Vec::new();
     for (index, subject) in subjects.all.iter().enumerate() {
-        let mut general = General::default();
+        let mut general = Vec::new();
         for doubt in subject.doubts() {
             let (text, runs) = &doubt;
-            let is_of_each = runs.len() == subject.runs.len();
-            let is_of_all = subject.runs.len() > 2 && is_of_each;
             let tests = runs.iter().map(|run| subject.runs[*run].record.plan.name());
             let has_section = |test: &str| sections.iter().any(|section| section.id == test);
-            if is_of_all || !tests.clone().all(has_section) {
-                general.doubts.push(subject.in_words(&doubt));
-                general.of_all |= is_of_each;
+            if is_of_all(subject, runs) || !tests.clone().all(has_section) {
+                general.push(subject.in_words(&doubt));
                 continue;
             }
             for section in sections.iter_mut() {
@@ -99,11 +88,24 @@ fn has_data(subject: &Subject, test: &str) -> bool {
     }
 }
 
-/// Which drives' pictures of a section are doubtful: those that have a doubt about its test, or about
-/// all of theirs.
-pub(crate) fn doubtful(section: &Section, general: &[General]) -> Vec<bool> {
-    let of_it = |index: usize| section.doubts.iter().any(|(subject, _)| *subject == index);
-    general.iter().enumerate().map(|(index, general)| general.of_all || of_it(index)).collect()
+/// Whether a doubt about these runs is one about all that was done to a drive.
+fn is_of_all(subject: &Subject, runs: &[usize]) -> bool {
+    subject.runs.len() > 2 && runs.len() == subject.runs.len()
+}
+
+/// Whether a drive has a doubt about all of its tests.
+fn is_all_doubtful(subject: &Subject) -> bool {
+    subject.doubts().iter().any(|(_, runs)| is_of_all(subject, runs))
+}
+
+/// Which drives' pictures of a section are doubtful: those that have a doubt about its test, wherever that is told, or
+/// about all of theirs.
+pub(crate) fn doubtful(subjects: &Subjects<'_>, section: &Section) -> Vec<bool> {
+    let is_of_it = |subject: &Subject| {
+        let is_run = |run: &usize| subject.runs[*run].record.plan.name() == section.id;
+        subject.doubts().iter().any(|(_, runs)| runs.iter().any(is_run))
+    };
+    subjects.all.iter().map(|subject| is_of_it(subject) || is_all_doubtful(subject)).collect()
 }
 
 /// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
@@ -120,11 +122,11 @@ const CELLS_KNOW: [&str; 7] = [
 
 /// What is in doubt is never the best of its row, and is marked. A section of no test is about
 /// all of them.
-pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section, general: &[General]) {
+pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section) {
     let is_doubtful = |subject: usize| match TestEntry::find(section.id) {
         Some(_) if CELLS_KNOW.contains(&section.id) => false,
         Some(_) => subjects.all[subject].is_doubtful(section.id),
-        None => general[subject].of_all,
+        None => is_all_doubtful(&subjects.all[subject]),
     };
     // Columns of one drive's page may be of anything.
     let only = (subjects.all.len() == 1).then_some(0);

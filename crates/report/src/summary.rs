@@ -2,7 +2,7 @@
 
 use writecliff_suite::consistency;
 
-use crate::finish::{outrank, place_doubts};
+use crate::finish::outrank;
 use crate::run::Run;
 use crate::section::{Cell, DOUBT_MEANS, RankedBy, Ranking, Row, Table};
 use crate::sections::sections;
@@ -28,9 +28,8 @@ pub fn summary(subjects: &[Subject]) -> String {
         text += &wrapped("", &format!("NOT the same load: {}.", difference.text));
     }
     let mut sections = sections(&subjects);
-    let of_all = place_doubts(&subjects, &mut sections);
     for section in &mut sections {
-        outrank(&subjects, section, &of_all);
+        outrank(&subjects, section);
     }
     let tables =
         || sections.iter().flat_map(|section| section.tables.iter().map(move |t| (section, t)));

@@ -7,7 +7,7 @@ use writecliff_suite::{Outcome, Plan, WindowState, doubts_across, is_hard_disk};
 use crate::run::Run;
 use crate::section::Sentence;
 use crate::sections::trim::course;
-use crate::sections::{headline, is_headline_in_doubt};
+use crate::sections::{InDoubt, headline, headline_in_doubt};
 use crate::subject::Subject;
 use crate::torture::tortures;
 use crate::writes::{AS_FRESH, Writes, writes};
@@ -47,8 +47,16 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     let runs = subject.runs.iter().enumerate().filter(move |_| is_result);
     runs.filter_map(move |(index, run)| {
         let sentence = headline_of(run, within.contains(&index))?;
-        let is_doubtful = subject.is_doubtful(run.record.plan.name()) && is_headline_in_doubt(run);
-        Some(in_doubt(is_doubtful && broken_off(run).is_none(), sentence))
+        let is_doubtful = subject.is_doubtful(run.record.plan.name());
+        let has_answer = is_doubtful && broken_off(run).is_none();
+        Some(match has_answer.then(|| headline_in_doubt(run)) {
+            None | Some(InDoubt::Nothing) => sentence,
+            Some(InDoubt::All) => in_doubt(true, sentence),
+            Some(InDoubt::Some) => Sentence {
+                text: format!("{} Some of this is in doubt.", sentence.text),
+                ..sentence
+            },
+        })
     })
 }
 
@@ -509,6 +517,21 @@ fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
 mod tests {
     use super::*;
     use crate::writes::tests::{outcome, settled};
+
+    /// A mean that is higher has a floor farther below it.
+    #[test]
+    fn more_spare_area_makes_less_steady_only_where_seconds_vary_more() {
+        let said = |without: &[f64], with: &[f64]| {
+            let outcomes = [without, with].map(|seconds| outcome(seconds, 1, 1));
+            let main = settled(&outcomes[0], without);
+            let more = Writes { spare_percent: 25.0, ..settled(&outcomes[1], with) };
+            less_even(&main, &[more]).is_some()
+        };
+        let bursts: Vec<f64> = (0..100).map(|at| if at < 2 { 66_000.0 } else { 6_300.0 }).collect();
+        let falls: Vec<f64> = (0..100).map(|at| if at < 2 { 6_400.0 } else { 66_000.0 }).collect();
+        assert!(!said(&bursts, &falls));
+        assert!(said(&[6_300.0; 100], &falls));
+    }
 
     #[test]
     fn what_trim_gives_a_drive_that_was_in_two_states_has_both_ends() {

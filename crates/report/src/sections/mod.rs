@@ -195,21 +195,35 @@ fn is_in_doubt(run: &Run, phase: &str) -> bool {
     run.and_repeats().flat_map(|run| &run.record.warnings).any(may_be)
 }
 
-/// Whether what the headline of a doubtful run says is in doubt: where it is of phases that are known, by the doubts
-/// about these.
-pub(crate) fn is_headline_in_doubt(run: &Run) -> bool {
-    let phases: Vec<String> = match &run.record.outcome {
+/// How much of what the headline of a doubtful run says is in doubt: where it is of phases that are known, by the
+/// doubts about these.
+pub(crate) fn headline_in_doubt(run: &Run) -> InDoubt {
+    let of = |phases: Vec<String>| phases.iter().map(|phase| is_in_doubt(run, phase)).collect();
+    let each: Vec<bool> = match &run.record.outcome {
+        _ if run.of_repeats().is_some() => return InDoubt::All,
         Some(Outcome::Corners(outcome)) => {
-            outcome.corners.iter().map(|figures| figures.corner.phase()).collect()
+            of(outcome.corners.iter().map(|figures| figures.corner.phase()).collect())
         }
         Some(Outcome::WholeDrive(outcome)) => {
-            outcome.fills.iter().map(|fill| fill.phase.clone()).collect()
+            of(outcome.fills.iter().map(|fill| fill.phase.clone()).collect())
         }
-        Some(Outcome::ReadWriteMix(outcome)) => read_write_mix::phases_of_headline(outcome),
-        Some(Outcome::Suite(outcome)) => return suite::is_headline_in_doubt(run, outcome),
-        _ => return true,
+        Some(Outcome::ReadWriteMix(outcome)) => of(read_write_mix::phases_of_headline(outcome)),
+        Some(Outcome::Suite(outcome)) => suite::doubts_of_headline(run, outcome),
+        _ => return InDoubt::All,
     };
-    run.of_repeats().is_some() || phases.iter().any(|phase| is_in_doubt(run, phase))
+    match each.iter().filter(|in_doubt| **in_doubt).count() {
+        0 => InDoubt::Nothing,
+        count if count == each.len() => InDoubt::All,
+        _ => InDoubt::Some,
+    }
+}
+
+/// How much of what a sentence says is in doubt.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum InDoubt {
+    Nothing,
+    Some,
+    All,
 }
 
 /// A figure of this phase.

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use writecliff_device::{DeviceInfo, printable};
 use writecliff_measure::Sample;
-use writecliff_suite::Good;
-use writecliff_suite::suite::{Figures, Judged, Outcome, Plan};
+use writecliff_suite::suite::{Figures, Judged, Outcome, Plan, StepFigures};
+use writecliff_suite::{Good, Warning};
 
 use super::{Answer, Latency, answers, latency_row, number_row, per_drive, table_of};
 use crate::number;
@@ -78,7 +78,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
             let has_cycles = outcome.steps.iter().any(|step| step.name.contains(", cycle "));
             let worst = missed(outcome);
             let missed =
-                worst.iter().map(|(_, target)| format!("{} {}", target.figure, in_words(target)));
+                worst.iter().map(|target| format!("{} {}", target.figure, in_words(target)));
             let missed: Vec<String> = missed.collect();
             let missed = match missed.len() {
                 0 => String::new(),
@@ -105,12 +105,11 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     }
 }
 
-/// The targets that were missed, each with its step: of those of several cycles the worst, the farthest first.
-fn missed(outcome: &Outcome) -> Vec<(&str, &Judged)> {
-    let each =
-        outcome.steps.iter().flat_map(|step| step.targets.iter().map(|one| (&*step.name, one)));
-    let mut missed: Vec<_> = each.filter(|(_, target)| target.passes == Some(false)).collect();
-    missed.sort_by(|a, b| far(b.1).total_cmp(&far(a.1)));
+/// The targets that were missed: of those of several cycles the worst, the farthest first.
+fn missed(outcome: &Outcome) -> Vec<&Judged> {
+    let all = outcome.steps.iter().flat_map(|step| &step.targets);
+    let mut missed: Vec<_> = all.filter(|target| target.passes == Some(false)).collect();
+    missed.sort_by(|a, b| far(b).total_cmp(&far(a)));
     // In another cycle it is the same target.
     let target_of = |target: &Judged| match target.figure.split_once(", cycle ") {
         Some((step, rest)) => {
@@ -119,7 +118,7 @@ fn missed(outcome: &Outcome) -> Vec<(&str, &Judged)> {
         None => target.figure.clone(),
     };
     let mut known: Vec<String> = Vec::new();
-    missed.retain(|(_, target)| {
+    missed.retain(|target| {
         let name = target_of(target);
         let is_new = !known.contains(&name);
         known.push(name);
@@ -128,21 +127,19 @@ fn missed(outcome: &Outcome) -> Vec<(&str, &Judged)> {
     missed
 }
 
-/// Whether what the headline says of the targets that it names is in doubt, or where it names none anything is.
-pub(super) fn is_headline_in_doubt(run: &Run, outcome: &Outcome) -> bool {
-    let missed = missed(outcome);
-    let named = if missed.len() > NAMED_MAX { &missed[..1] } else { &missed[..] };
-    let mut steps: Vec<&str> = named.iter().map(|(step, _)| *step).collect();
-    if steps.is_empty() {
-        steps = outcome.steps.iter().map(|step| &*step.name).collect();
-    }
+/// Of each step whose targets were judged, or of all if none was, whether it is in doubt.
+pub(super) fn doubts_of_headline(run: &Run, outcome: &Outcome) -> Vec<bool> {
+    let is_judged = |step: &&StepFigures| step.targets.iter().any(|one| one.passes.is_some());
+    let has_judged = outcome.steps.iter().any(|step| is_judged(&step));
     let doubts = || run.and_repeats().flat_map(|run| &run.record.warnings);
-    let is_in_doubt = |step: &&str| {
-        ["reads", "writes"]
-            .iter()
-            .any(|operation| doubts().any(|doubt| doubt.may_be_of_step(step, operation, false)))
+    let is_in_doubt = |step: &StepFigures| {
+        let is_of = |doubt: &Warning| {
+            ["reads", "writes"].iter().any(|one| doubt.may_be_of_step(&step.name, one, false))
+        };
+        doubts().any(is_of)
     };
-    run.of_repeats().is_some() || steps.iter().any(is_in_doubt)
+    let steps = outcome.steps.iter().filter(|step| !has_judged || is_judged(step));
+    steps.map(is_in_doubt).collect()
 }
 
 /// How far a target was missed, as a ratio.

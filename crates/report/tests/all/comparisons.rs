@@ -148,9 +148,11 @@ fn what_was_not_run_doubts_no_picture() {
     let heat = drives::tiny(&Plan::Heat(heat::Plan::default()).quick(), &dir.path().join("heat"));
     assert!(heat.record.outcome.is_none(), "tiny does not get warm");
     let told = |doubts: &[Warning], name: &str| {
-        let mut main = main.clone();
+        let (mut main, mut heat) = (main.clone(), heat.clone());
         main.record.warnings = doubts.to_vec();
-        let subject = Subject { runs: vec![main, heat.clone()], planned: None };
+        // Told above all sections, since this test has none.
+        heat.record.warnings.extend_from_slice(doubts);
+        let subject = Subject { runs: vec![main, heat.clone(), heat], planned: None };
         let out = dir.path().join(name);
         page(&[subject], &out);
         let csv = fs::read_to_string(out.join("pictures/consistency-whole.csv")).unwrap();
@@ -158,6 +160,16 @@ fn what_was_not_run_doubts_no_picture() {
     };
     assert!(!told(&[], "sure"));
     assert!(told(&[DriveWarning::FileNotDrive.into()], "doubted"));
+    // Of two of three.
+    let other = Warning::from(DriveWarning::NoDrive);
+    let (mut main, mut heat_too) = (main.clone(), heat.clone());
+    main.record.warnings = vec![other.clone()];
+    heat_too.record.warnings.push(other);
+    let subject = Subject { runs: vec![main, heat_too, heat.clone()], planned: None };
+    let out = dir.path().join("two");
+    page(&[subject], &out);
+    let csv = fs::read_to_string(out.join("pictures/consistency-whole.csv")).unwrap();
+    assert!(csv.contains("with doubts that its page tells"));
 }
 
 /// A doubt about a phase that a headline is not of, or a fill that it is not of, is none about it.
@@ -179,21 +191,25 @@ fn a_headline_is_in_doubt_by_what_it_is_of() {
         run.record.warnings = doubt.into_iter().collect();
         let text = verdict_text(&[alone(run.clone())]);
         let html = page(&[alone(run)], &dir.path().join(format!("{name}-page")));
-        (text.contains("This is in doubt."), html.matches(" ?</td>").count())
+        let told = ["Some of this is in doubt.", "This is in doubt."];
+        (told.map(|words| text.contains(words)), html.matches(" ?</td>").count())
     };
     let fill = || Plan::WholeDrive(whole_drive::Plan::default());
-    assert_eq!(told(fill(), None, "sure"), (false, 0));
-    assert_eq!(told(fill(), Some(slow("first-half")), "between"), (false, 0));
-    let (is_told, marked) = told(fill(), Some(slow("erased")), "erased");
-    assert!(is_told && marked > 0);
+    assert_eq!(told(fill(), None, "sure"), ([false; 2], 0));
+    assert_eq!(told(fill(), Some(slow("first-half")), "between"), ([false; 2], 0));
+    let (is_told, of_one) = told(fill(), Some(slow("erased")), "erased");
+    assert_eq!(is_told, [true, false]);
+    let (is_told, of_both) = told(fill(), Some(DriveWarning::FileNotDrive.into()), "all");
+    assert_eq!(is_told, [false, true]);
+    assert!(0 < of_one && of_one < of_both);
     let mixes = || Plan::ReadWriteMix(read_write_mix::Plan::default()).quick();
     let behind = |drive_writes_per_day| {
         let doubt = MethodWarning::WritesFellBehind { drive_writes_per_day, asked: 9.0, done: 2.0 };
         Some(Warning::from(doubt))
     };
-    assert_eq!(told(mixes(), behind(77.0), "another"), (false, 0));
+    assert_eq!(told(mixes(), behind(77.0), "another"), ([false; 2], 0));
     let (is_told, marked) = told(mixes(), behind(0.0), "alone");
-    assert!(is_told && marked > 0);
+    assert!(is_told.contains(&true) && marked > 0);
 }
 
 /// What is compared with one another is of one drive, or has no answer.
