@@ -82,8 +82,9 @@ pub(crate) enum CliError {
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
     #[error(
-        "{}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest",
-        keys::of_error(source), path.display()
+        "{}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest, and `writecliff report {}` \
+         shows what there is",
+        keys::of_error(source), path.display(), path.display()
     )]
     ReviewBroken { source: Box<writecliff::Error>, path: PathBuf },
     #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]

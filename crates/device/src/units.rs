@@ -401,7 +401,8 @@ impl fmt::Display for Bytes {
             1_000..1_000_000 => (self.0 as f64 / 1e3, "kB"),
             1_000_000..1_000_000_000 => (self.0 as f64 / 1e6, "MB"),
             1_000_000_000..1_000_000_000_000 => (self.0 as f64 / 1e9, "GB"),
-            _ => (self.0 as f64 / 1e12, "TB"),
+            1_000_000_000_000..1_000_000_000_000_000 => (self.0 as f64 / 1e12, "TB"),
+            _ => (self.0 as f64 / 1e15, "PB"),
         };
         write!(f, "{} {unit}", three_digits(value))
     }

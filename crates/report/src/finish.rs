@@ -2,7 +2,8 @@
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
 use writecliff_suite::{
-    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite, whole_drive,
+    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite, transfer_size,
+    trim, whole_drive,
 };
 
 use crate::number;
@@ -110,13 +111,15 @@ pub(crate) fn doubtful(subjects: &Subjects<'_>, section: &Section) -> Vec<bool> 
 
 /// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
 /// is none about another.
-const CELLS_KNOW: [&str; 7] = [
+const CELLS_KNOW: [&str; 9] = [
     consistency::Plan::NAME,
     spare_area::Plan::NAME,
     corners::Plan::NAME,
     queue_depth::Plan::NAME,
     read_write_mix::Plan::NAME,
     suite::Plan::NAME,
+    transfer_size::Plan::NAME,
+    trim::Plan::NAME,
     whole_drive::Plan::NAME,
 ];
 
@@ -143,6 +146,9 @@ pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section) {
     }
 }
 
+/// What a picture says of doubts when it stands alone.
+pub(crate) const WITH_DOUBTS: &str = "with doubts that its page tells";
+
 /// Gives the pictures what they have to say when they stand alone, and to whoever cannot see them.
 pub(crate) fn complete<'a>(
     subjects: &Subjects<'_>,
@@ -166,7 +172,7 @@ pub(crate) fn complete<'a>(
                 (false, false) => "measured",
             };
             let has_doubts = about().any(|index| doubtful[index]);
-            let doubts = if has_doubts { "with doubts that its page tells" } else { "" };
+            let doubts = if has_doubts { WITH_DOUBTS } else { "" };
             let conditions = picture.conditions.as_str();
             let parts = [conditions, kind, picture.watermark.unwrap_or(""), doubts];
             let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();

@@ -205,7 +205,8 @@ impl Cell {
 /// What stands behind a figure that is in doubt.
 const DOUBT: &str = " ?";
 /// What that means.
-pub(crate) const DOUBT_MEANS: &str = "A figure with ? is in doubt, for the reasons told here.";
+pub(crate) const DOUBT_MEANS: &str =
+    "A figure with ? is in doubt, or may be, for the reasons told here.";
 
 /// Marks the figures in doubt; whether there are any.
 fn mark_doubts<'a>(figures: impl Iterator<Item = &'a mut Cell>) -> bool {

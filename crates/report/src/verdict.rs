@@ -50,12 +50,8 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
         let is_doubtful = subject.is_doubtful(run.record.plan.name());
         let has_answer = is_doubtful && broken_off(run).is_none();
         Some(match has_answer.then(|| headline_in_doubt(run)) {
-            None | Some(InDoubt::Nothing) => sentence,
-            Some(InDoubt::All) => in_doubt(true, sentence),
-            Some(InDoubt::Some) => Sentence {
-                text: format!("{} Some of this is in doubt.", sentence.text),
-                ..sentence
-            },
+            None => sentence,
+            Some(doubt) => with_doubt(doubt, sentence),
         })
     })
 }
@@ -140,6 +136,17 @@ fn in_doubt(is_doubtful: bool, sentence: Sentence) -> Sentence {
     match is_doubtful {
         true => Sentence { text: format!("{} This is in doubt.", sentence.text), ..sentence },
         false => sentence,
+    }
+}
+
+/// A sentence, which says how much of it is.
+fn with_doubt(doubt: InDoubt, sentence: Sentence) -> Sentence {
+    match doubt {
+        InDoubt::Nothing => sentence,
+        InDoubt::All => in_doubt(true, sentence),
+        InDoubt::Some => {
+            Sentence { text: format!("{} Some of this is in doubt.", sentence.text), ..sentence }
+        }
     }
 }
 
@@ -329,14 +336,16 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
         in_doubt(main.in_doubt.steady || other.in_doubt.steady, spare_area(main, other))
     });
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
-        Some(Outcome::Trim(outcome)) => Some(of_run(run, trim(outcome, &run.record.plan))),
+        Some(Outcome::Trim(outcome)) => Some((run, of_run(run, trim(outcome, &run.record.plan)))),
         _ => None,
     });
     // That a drive takes no TRIM the sentence says itself.
     let has_trim = subject.drive().trim;
-    let trim = trims.next().map(|part| match has_trim {
-        true => in_doubt(subject.is_doubtful("trim"), part),
-        false => part,
+    let trim = trims.next().map(|(run, part)| {
+        match has_trim && subject.is_doubtful("trim") && broken_off(run).is_none() {
+            true => with_doubt(headline_in_doubt(run), part),
+            false => part,
+        }
     });
     spare.into_iter().chain(trim).collect()
 }
@@ -420,6 +429,9 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
 /// A share of the first seconds that is lower than that of the whole pass by this is told.
 const FAST_PART_IS_LESS: f64 = 0.9;
 
+/// A rate after idle time that is lower than that of any dirty drive by this is told.
+const SLOWER_AFTER_IDLE: f64 = 0.75;
+
 fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let first = match plan {
         Plan::Trim(plan) => {
@@ -457,6 +469,13 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
             number::percent(share)
         )
     });
+    let dirtiest = outcome.dirty.into_iter().chain(outcome.dirty_again).reduce(f64::min);
+    let is_slower = |idle: &f64| dirtiest.is_some_and(|dirty| *idle < SLOWER_AFTER_IDLE * dirty);
+    let after_idle = outcome.after_idle.filter(is_slower).map_or_else(String::new, |idle| {
+        let idle = told("after idle time", idle);
+        format!("; idle time after the last torture leaves it slower than a torture, {idle}")
+    });
+    let share = share + &after_idle;
     let text = match (outcome.dirty, outcome.dirty_again, outcome.after_trim, outcome.gain()) {
         (Some(dirty), Some(again), Some(after), Some(times)) if !outcome.is_dirty_alike() => {
             let what = match times {
@@ -464,7 +483,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
                 _ => format!("{} in {first}sequential writes", gain_over([dirty, again], after)),
             };
             format!(
-                "TRIM {what}: {} right before it ({} after a later torture), {} after{share}.",
+                "TRIM {what}: {} right before it and {} after a later torture, {} after it{share}.",
                 told("dirty", dirty),
                 told("dirty again", again),
                 told("after TRIM", after),
@@ -564,6 +583,15 @@ mod tests {
         };
         let said = trim(&outcome, &Plan::Trim(writecliff_suite::trim::Plan::default())).text;
         let expected = "11.1 MB/s on the dirty drive, 180 MB/s (300 MB/s in its first third, 146 MB/s in its last) after.";
+        assert!(said.ends_with(expected), "{said}");
+        let outcome = writecliff_suite::trim::Outcome {
+            after_idle: Some(1.17),
+            changed: Vec::new(),
+            ..outcome
+        };
+        let said = trim(&outcome, &Plan::Trim(writecliff_suite::trim::Plan::default())).text;
+        let expected =
+            "; idle time after the last torture leaves it slower than a torture, 1.17 MB/s.";
         assert!(said.ends_with(expected), "{said}");
     }
 

@@ -168,8 +168,13 @@ impl<'a> Writes<'a> {
         let seconds = self.outcome.steady_iops;
         let stands = share < ALL_BUT_STOPS && seconds.median < ALL_BUT_STOPS * seconds.mean;
         let word = if stands { "it all but stops most of the time" } else { word };
+        let far_off = match self.shape {
+            Some(Shape::MostlyLine { .. }) => far_off(seconds),
+            _ => None,
+        };
         let mut words = match self.shape {
             Some(Shape::Bands { .. }) if share >= STEADY => String::new(),
+            _ if share >= STEADY && far_off.is_some() => String::new(),
             // What wanders is not very steady, however little its seconds differ from the next.
             _ if self.course.is_some() => word.trim_start_matches("very ").to_owned(),
             _ => word.to_owned(),
@@ -184,6 +189,9 @@ impl<'a> Writes<'a> {
                 ),
                 None => in_words(shape),
             };
+            if let Some(side) = far_off {
+                words += &format!(" and far {side} it in others");
+            }
             if let (few @ 1.., all) = self.apart {
                 let all = number::thousands(all as f64);
                 words += &format!(" but for {few} of {all} seconds");
@@ -198,6 +206,15 @@ impl<'a> Writes<'a> {
         }
         words
     }
+}
+
+/// Seconds that vary by this share of their mean are far from it somewhere.
+const FAR: f64 = 0.25;
+
+/// On which side of most seconds the few lie that make them vary so much, if they do.
+fn far_off(seconds: Statistics) -> Option<&'static str> {
+    let above = seconds.peak - seconds.median > seconds.median - seconds.floor;
+    (seconds.variation >= FAR).then_some(if above { "above" } else { "below" })
 }
 
 /// What one sees of seconds of this shape. docs/methodology/consistency.md has the same table.
@@ -382,6 +399,9 @@ pub(crate) mod tests {
             said.ends_with(", about 30.0 IOPS and one whose middle half is 8,500 to 23,500 IOPS"),
             "{said}"
         );
+        let bursts = [&[4_000.0; 196][..], &[40_000.0; 4]].concat();
+        let said = words(&bursts, 6_000_000, 7_000_000, WindowState::Settled);
+        assert_eq!(said, "on a line in 98 % of its seconds and far above it in others");
         for (state, said) in
             [(WindowState::TooShort, "too short"), (WindowState::Settling, "still settling")]
         {

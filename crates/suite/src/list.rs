@@ -257,8 +257,8 @@ macro_rules! tests {
             }
 
             /// See [`Test::is_one_rate`].
-            pub(crate) fn is_one_rate(&self, series: &str) -> bool {
-                match self { $(Self::$variant(plan) => plan.is_one_rate(series),)* }
+            pub(crate) fn is_one_rate(&self, series: &str, second: u32) -> bool {
+                match self { $(Self::$variant(plan) => plan.is_one_rate(series, second),)* }
             }
 
             /// How much of a drive of this capacity the test writes at a time, if that may be less than a

@@ -1,7 +1,7 @@
 //! The pictures: all variants in each.
 
 use super::{FleetPage, FleetPart};
-use crate::finish::values;
+use crate::finish::{WITH_DOUBTS, values};
 use crate::number;
 use crate::picture::{Axis, Look, Mark, Picture, Points, Trace, latency, nth_style, significant};
 use crate::section::View;
@@ -133,6 +133,8 @@ fn picture(
 
 fn finish(picture: &mut Picture, fleet: &FleetPage) {
     let late = fleet.limit_ns.map(|limit| format!(", late above {}", number::latency(limit)));
-    picture.conditions = format!("simulated fleet{}", late.unwrap_or_default());
+    let has_doubts = fleet.variants.iter().any(|part| !part.doubts.is_empty());
+    let doubts = if has_doubts { format!(", {WITH_DOUBTS}") } else { String::new() };
+    picture.conditions = format!("simulated fleet{}{doubts}", late.unwrap_or_default());
     picture.alt = format!("{}. {}", picture.title, values(picture));
 }

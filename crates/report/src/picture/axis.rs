@@ -265,6 +265,7 @@ pub(crate) fn latency(nanos: f64) -> String {
 /// `60 GB`, decimal.
 pub(crate) fn bytes(value: f64) -> String {
     match value {
+        1e15.. => format!("{} PB", plain(value / 1e15)),
         1e12.. => format!("{} TB", plain(value / 1e12)),
         1e9.. => format!("{} GB", plain(value / 1e9)),
         1e6.. => format!("{} MB", plain(value / 1e6)),

@@ -5,7 +5,8 @@ use writecliff_suite::commit::{
     Answer as Said, Cliff, Commits, Instead, Moment, Outcome, Plan, Setting, Stage, Took, Verdict,
 };
 use writecliff_suite::{
-    Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, consistency, is_hard_disk, spare_area, trim,
+    Good, Outcome as AnyOutcome, Plan as AnyPlan, Unit, Warning, WindowState, consistency,
+    is_hard_disk, spare_area, trim,
 };
 
 use super::curves::{self, Curve};
@@ -47,12 +48,12 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// The test in a sentence.
-pub(super) fn headline(outcome: &Outcome, drive: &DeviceInfo) -> Option<String> {
-    of_limits(&outcome.verdicts(&[]), is_hard_disk(drive))
+pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
+    of_limits(&outcome.verdicts(&[]))
 }
 
 /// The first limit, and what the same people ask for as well where that is missed.
-fn of_limits(verdicts: &[Verdict], is_disk: bool) -> Option<String> {
+fn of_limits(verdicts: &[Verdict]) -> Option<String> {
     let (first, others) = verdicts.split_first()?;
     // Who asks for two things does not hear of the one that is kept alone.
     let of_same = |other: &&Verdict| other.who == first.who;
@@ -60,17 +61,22 @@ fn of_limits(verdicts: &[Verdict], is_disk: bool) -> Option<String> {
     let is_missed =
         |one: &&Verdict| ![one.as_it_is, one.fresh, one.steady, one.beside].into_iter().all(kept);
     let missed = others.iter().filter(of_same).filter(is_missed);
-    let limits: Vec<String> =
-        std::iter::once(first).chain(missed).filter_map(|one| limit(one, is_disk)).collect();
+    let limits: Vec<String> = std::iter::once(first).chain(missed).filter_map(limit).collect();
     (!limits.is_empty()).then(|| format!("{}, {}.", first.who, limits.join("; ")))
 }
 
-/// The last state of a magnetic disk, which has nothing to become steady to.
+/// The last state of the drive, whether or not it is a steady one.
 const LATER: &str = "after random writes";
 
+/// The same of this drive: a magnetic disk has nothing to become steady to, and others may not have come to it.
+fn later(answer: &Answer<'_, Outcome>) -> &'static str {
+    let is_settled = |doubt: &Warning| doubt.window_state() == WindowState::Settled;
+    let is_steady = answer.run.record.warnings.iter().all(is_settled);
+    if is_steady && !is_hard_disk(&answer.run.record.drive) { "steady" } else { LATER }
+}
+
 /// What becomes of a limit in each state of the drive.
-fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
-    let later = if is_disk { LATER } else { "in steady state" };
+fn limit(one: &Verdict) -> Option<String> {
     let said = |state: &str, answer: Option<Said>| {
         let answer = answer?;
         let holds = if answer.holds? { "yes" } else { "no" };
@@ -79,7 +85,7 @@ fn limit(one: &Verdict, is_disk: bool) -> Option<String> {
     let stages = [
         said("here", one.as_it_is),
         said("when fresh", one.fresh),
-        said(later, one.steady),
+        said(LATER, one.steady),
         said(&format!("beside a writer of pages{}", at_percent(one)), one.beside),
     ];
     let stages: Vec<String> = stages.into_iter().flatten().collect();
@@ -142,9 +148,9 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
     let (columns, text) = match of_directory {
         true => (vec![column("as it is")], "Each by its own limit, or in its own unit."),
         false => (
-            match is_hard_disk(&answer.run.record.drive) {
-                true => ["fresh", LATER, "beside them"].map(column).into(),
-                false => ["fresh", "steady", "steady, beside pages"].map(column).into(),
+            match later(answer) {
+                LATER => ["fresh", LATER, "beside them"].map(column).into(),
+                later => ["fresh", later, "steady, beside pages"].map(column).into(),
             },
             "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside \
              random writes at the full speed that the drive keeps, unless a limit that is kept there is not beside fewer.",
@@ -217,8 +223,7 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
 /// Settings down, what they took across.
 fn commits(answer: &Answer<'_, Outcome>) -> Table {
     let Outcome { commits, cliff, beside } = answer.outcome;
-    let is_disk = is_hard_disk(&answer.run.record.drive);
-    let later = if is_disk { LATER } else { "steady" };
+    let later = later(answer);
     let row = |name: String, took: &Took| {
         let latency = took.latency;
         let values = vec![
@@ -371,13 +376,13 @@ mod tests {
         };
         let said = |second, third| {
             let (one, other) = (verdict("etcd", "99 %", true), verdict("etcd", "all", second));
-            of_limits(&[one, other, verdict("Kafka", "messages", third)], false).unwrap()
+            of_limits(&[one, other, verdict("Kafka", "messages", third)]).unwrap()
         };
-        let kept = "etcd, 99 %: yes when fresh, 2.00 ms, yes in steady state, 2.00 ms";
+        let kept = "etcd, 99 %: yes when fresh, 2.00 ms, yes after random writes, 2.00 ms";
         assert_eq!(said(true, false), format!("{kept}."));
         assert_eq!(
             said(false, true),
-            format!("{kept}; all: yes when fresh, 2.00 ms, no in steady state, 2.00 ms.")
+            format!("{kept}; all: yes when fresh, 2.00 ms, no after random writes, 2.00 ms.")
         );
     }
 

@@ -85,47 +85,55 @@ pub(super) fn views_on(
 }
 
 /// The values of curves, step by step.
-pub(super) struct Stepped<'a, N: Fn(f64) -> String> {
+pub(super) struct Stepped<'a, N: Fn(f64) -> String, D: Fn(usize, &str, f64) -> bool> {
     pub(super) title: &'static str,
     /// What a step is called.
     pub(super) name: N,
+    /// Whether a drive's value of this curve at this step is in doubt.
+    pub(super) in_doubt: D,
     /// In MB/s.
     pub(super) curves: &'a [Curve<'a>],
 }
 
-impl<N: Fn(f64) -> String> Stepped<'_, N> {
+/// A drive's line of a curve by this name.
+type Line<'a> = (usize, &'a str, &'a [(f64, f64)]);
+
+impl<N: Fn(f64) -> String, D: Fn(usize, &str, f64) -> bool> Stepped<'_, N, D> {
     /// Of one drive a table with a column for each curve, of several a table for each curve. Steps
     /// of the same values are one row; where there is only one, there is no table.
     pub(super) fn tables(&self, subjects: &Subjects<'_>) -> Vec<Table> {
-        let lines = |curve: &Curve<'_>| -> Vec<Vec<(f64, f64)>> {
-            curve.lines.iter().map(|line| line.1.clone()).collect()
-        };
         if !subjects.is_comparison() {
             let column =
                 |curve: &Curve<'_>| Column { of: Place::default(), name: curve.name.to_owned() };
             let columns = self.curves.iter().map(column).collect();
-            let all: Vec<_> = self.curves.iter().flat_map(lines).collect();
+            let all: Vec<Line<'_>> = self.curves.iter().flat_map(lines_of).collect();
             return self.table(self.title, columns, &all).into_iter().collect();
         }
         let table = |curve: &Curve<'_>| {
             let columns = Table::columns_of(subjects, curve.lines.iter().map(|line| line.0));
-            self.table(&format!("{}: {}", self.title, curve.name), columns, &lines(curve))
+            let lines: Vec<Line<'_>> = lines_of(curve).collect();
+            self.table(&format!("{}: {}", self.title, curve.name), columns, &lines)
         };
         let tables: Vec<Option<Table>> = self.curves.iter().map(table).collect();
         tables.into_iter().flatten().collect()
     }
 
-    fn table(&self, title: &str, columns: Vec<Column>, lines: &[Vec<(f64, f64)>]) -> Option<Table> {
-        let mut steps: Vec<f64> = lines.iter().flatten().map(|point| point.0).collect();
+    fn table(&self, title: &str, columns: Vec<Column>, lines: &[Line<'_>]) -> Option<Table> {
+        let mut steps: Vec<f64> =
+            lines.iter().flat_map(|line| line.2).map(|point| point.0).collect();
         steps.sort_by(f64::total_cmp);
         steps.dedup();
-        let value = |line: &Vec<(f64, f64)>, step: f64| {
-            line.iter().find(|point| point.0 == step).map(|point| point.1)
+        let value = |line: &Line<'_>, step: f64| {
+            line.2.iter().find(|point| point.0 == step).map(|point| point.1)
         };
         let row = |step: &f64| {
             let values = lines.iter().map(|line| value(line, *step));
             let words = number::megabytes_per_second;
-            number_row(&(self.name)(*step), Good::AtLeast, values, words)
+            let mut row = number_row(&(self.name)(*step), Good::AtLeast, values, words);
+            for (cell, (subject, curve, _)) in row.values.iter_mut().zip(lines) {
+                cell.in_doubt = (self.in_doubt)(*subject, curve, *step);
+            }
+            row
         };
         let mut rows: Vec<Row> = merged(steps.iter().map(row).collect());
         // Beside each other are drives, or writes and reads, which are not compared.
@@ -133,6 +141,10 @@ impl<N: Fn(f64) -> String> Stepped<'_, N> {
         rows.iter_mut().filter(|_| !compares).for_each(|row| row.good = None);
         (rows.len() > 1).then(|| Table::new(title, "", columns, rows))
     }
+}
+
+fn lines_of<'a>(curve: &'a Curve<'_>) -> impl Iterator<Item = Line<'a>> {
+    curve.lines.iter().map(|(subject, points)| (*subject, curve.name, points.as_slice()))
 }
 
 /// Whose fast buffer took what a test wrote at a time; empty if nobody's did.

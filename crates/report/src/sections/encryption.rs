@@ -191,8 +191,15 @@ fn said(answer: &Answer<'_, Outcome>) -> String {
         ),
         _ => String::new(),
     };
+    let seconds = match plan.measurement < plan.random_duration {
+        true => format!(
+            " Of random writes to the fresh drive the first {} count, as long as those after TRIM last.",
+            number::seconds(plan.measurement.as_secs_f64())
+        ),
+        false => String::new(),
+    };
     format!(
-        "Data are {compressible} % compressible before they are encrypted, by {host}.{places}{own}"
+        "Data are {compressible} % compressible before they are encrypted, by {host}.{places}{seconds}{own}"
     )
 }
 
@@ -216,7 +223,10 @@ fn view(
         let bar = |part: Part, (nth, setting): (usize, Setting)| {
             let figures = answer.outcome.find(setting, part)?;
             let name = format!("{}: {}", name(part), of_setting(setting));
-            let (value, words, style) = (figures.value(), rate(figures), nth_style(nth));
+            let (value, mut words, style) = (figures.value(), rate(figures), nth_style(nth));
+            if subjects.all[answer.subject].is_doubtful(Plan::NAME) {
+                words += " ?";
+            }
             Some(Bar { name, value, error: None, words, style })
         };
         let settings = || Setting::ALL.into_iter().enumerate();

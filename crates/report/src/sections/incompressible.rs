@@ -32,6 +32,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let conditions = "1 GiB in order on a fresh drive, 16 MiB at a time, 4 in flight";
     let mut views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
     let stepped = Stepped {
+        // Doubts about this test are about all of it.
+        in_doubt: |_, _, _| false,
         title: "Rates by compressibility",
         name: |percent| format!("{percent} % compressible"),
         curves: &curves,

@@ -1,15 +1,15 @@
 //! Latency at load: response times over the rate at which I/Os come.
 
 use writecliff_device::DeviceInfo;
-use writecliff_suite::Good;
 use writecliff_suite::latency_at_load::{
     Course, Gaps, Knee, LoadFigures, Outcome, Plan, Step, gaps_name, saturation_phase,
 };
 use writecliff_suite::loads::Load;
+use writecliff_suite::{Good, Stage};
 
 use super::curves::{self, Curve};
 use super::loads::sentence;
-use super::{Answer, answers, latency_row, number_row, table_of};
+use super::{Answer, answers, is_in_doubt, latency_row, number_row, table_of};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Mark, ORANGE, PURPLE, Style};
 use crate::section::{Column, Place, Row, Section, Table, View};
@@ -190,8 +190,17 @@ fn of_one(answer: &Answer<'_, Outcome>, kind: Kind) -> Option<Table> {
     };
     let phase = saturation_phase(load.load);
     let is_doubtful = answer.run.record.warnings.iter().any(|doubt| doubt.names(&phase));
-    let in_doubt = if is_doubtful { " (in doubt, and with it all percentages of it)" } else { "" };
-    let text = format!("Response times by load; saturation is at {saturation}{in_doubt}.{knee}");
+    let in_doubt = match is_doubtful {
+        true => " (in doubt, and with it all percentages of it)",
+        false if is_in_doubt(answer.run, &phase) => " ?",
+        false => "",
+    };
+    let of_knee = match course.knee.is_some() && answer.run.is_doubtful_at(Stage::Later, None) {
+        true => " This is in doubt.",
+        false => "",
+    };
+    let text =
+        format!("Response times by load; saturation is at {saturation}{in_doubt}.{knee}{of_knee}");
     let mut table = Table::new(&title, &text, columns, rows);
     "of saturation".clone_into(&mut table.corner);
     Some(table)

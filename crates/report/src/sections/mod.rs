@@ -37,6 +37,7 @@ mod working_set;
 use std::cmp::Ordering;
 
 use writecliff_device::{DeviceInfo, Nanos};
+use writecliff_suite::transfer_size::write_phase;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, Warning, mean_and_deviation};
 
 use crate::number;
@@ -191,8 +192,10 @@ fn moments(subjects: &Subjects<'_>, subject: usize, title: &str, rows: Vec<Row>)
 /// Whether what was measured in this phase is in doubt: by a doubt that names it, its reads or its writes, or that
 /// names none.
 fn is_in_doubt(run: &Run, phase: &str) -> bool {
-    let may_be = |doubt: &Warning| doubt.may_be_of(phase);
-    run.and_repeats().flat_map(|run| &run.record.warnings).any(may_be)
+    let may_be =
+        |run: &Run, doubt: &Warning| doubt.may_be_of(phase) && !run.is_before(phase, doubt);
+    run.of_repeats().is_some()
+        || run.and_repeats().any(|run| run.record.warnings.iter().any(|doubt| may_be(run, doubt)))
 }
 
 /// How much of what the headline of a doubtful run says is in doubt: where it is of phases that are known, by the
@@ -206,6 +209,10 @@ pub(crate) fn headline_in_doubt(run: &Run) -> InDoubt {
         }
         Some(Outcome::WholeDrive(outcome)) => {
             of(outcome.fills.iter().map(|fill| fill.phase.clone()).collect())
+        }
+        Some(Outcome::Trim(_)) => of(trim::PHASES_OF_VERDICT.map(str::to_owned).into()),
+        Some(Outcome::TransferSize(outcome)) => {
+            of(outcome.sizes.iter().map(|one| write_phase(one.size)).collect())
         }
         Some(Outcome::ReadWriteMix(outcome)) => of(read_write_mix::phases_of_headline(outcome)),
         Some(Outcome::Suite(outcome)) => suite::doubts_of_headline(run, outcome),

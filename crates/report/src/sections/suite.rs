@@ -127,10 +127,9 @@ fn missed(outcome: &Outcome) -> Vec<&Judged> {
     missed
 }
 
-/// Of each step whose targets were judged, or of all if none was, whether it is in doubt.
+/// Of each step whose targets were judged whether it is in doubt: that none was is not.
 pub(super) fn doubts_of_headline(run: &Run, outcome: &Outcome) -> Vec<bool> {
     let is_judged = |step: &&StepFigures| step.targets.iter().any(|one| one.passes.is_some());
-    let has_judged = outcome.steps.iter().any(|step| is_judged(&step));
     let doubts = || run.and_repeats().flat_map(|run| &run.record.warnings);
     let is_in_doubt = |step: &StepFigures| {
         let is_of = |doubt: &Warning| {
@@ -138,7 +137,7 @@ pub(super) fn doubts_of_headline(run: &Run, outcome: &Outcome) -> Vec<bool> {
         };
         doubts().any(is_of)
     };
-    let steps = outcome.steps.iter().filter(|step| !has_judged || is_judged(step));
+    let steps = outcome.steps.iter().filter(is_judged);
     steps.map(is_in_doubt).collect()
 }
 
@@ -309,8 +308,7 @@ fn over_time(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option
     let x = Axis::span("seconds of the run", begin, end);
     let mut y = Axis::decades("service time, ns", (lowest, highest), false, latency);
     y.title = "service time".to_owned();
-    let text =
-        "Of the steps that are judged, one after the other, behind their ramps. Logarithmic.";
+    let text = "Of the steps that do not prepare the drive, one after the other, behind their ramps. Logarithmic.";
     let names = ("suite-latencies", "Longest service time of each second", text);
     per_drive(subjects, answers, names, |answer, id, heading| {
         let trace = |(index, kind): (usize, &&str)| {

@@ -1,14 +1,17 @@
 //! Transfer size: which sizes are fast.
 
 use writecliff_device::{Bytes, DeviceInfo};
-use writecliff_suite::transfer_size::{Outcome, Plan, SizeFigures};
+use writecliff_suite::transfer_size::{Outcome, Plan, SizeFigures, read_phase, write_phase};
 
 use super::curves::{self, Curve, Stepped};
-use super::{Answer, answers};
+use super::{Answer, answers, is_in_doubt};
 use crate::number;
 use crate::picture::{Axis, READS, WRITES};
 use crate::section::Section;
 use crate::subjects::Subjects;
+
+/// The curve of writes; the other is of reads.
+const WRITES_NAME: &str = "writes";
 
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
@@ -31,7 +34,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
-        curve("writes", WRITES, "Sequential writes by transfer size", |figures| {
+        curve(WRITES_NAME, WRITES, "Sequential writes by transfer size", |figures| {
             Some(figures.write)
         }),
         curve("reads", READS, "Sequential reads by transfer size", |figures| figures.read),
@@ -44,6 +47,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let stepped = Stepped {
         title: "Rates by transfer size",
         name: |place| number::size(sizes[place as usize]),
+        in_doubt: |subject, operation, place| {
+            let answer = answers.iter().find(|answer| answer.subject == subject);
+            let phase = if operation == WRITES_NAME { write_phase } else { read_phase };
+            answer.is_some_and(|one| is_in_doubt(one.run, &phase(sizes[place as usize])))
+        },
         curves: &curves,
     };
     let method = curves::in_the_buffer(subjects, Plan::NAME);

@@ -6,13 +6,16 @@ use writecliff_device::DeviceInfo;
 use writecliff_measure::{Sample, Totals};
 use writecliff_suite::Good;
 use writecliff_suite::trim::{
-    AFTER_TRIM, CLEAN, ChangedRate, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan, TORTURE,
-    TORTURE_AGAIN, TORTURE_LAST,
+    AFTER_TRIM, CLEAN, ChangedRate, DIRTY, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan, TORTURE,
+    TORTURE_AGAIN, TORTURE_LAST, phase_of,
 };
 use writecliff_suite::{FigureOf, Phase, Unit};
 
 use super::scales::Along;
-use super::{Answer, answers, figure_row, number_row, per_drive, ranked_bars, table_of};
+use super::{
+    Answer, answers, doubted_in, figure_row, is_in_doubt, number_row, per_drive, ranked_bars,
+    table_of,
+};
 use crate::number;
 use crate::picture::{Axis, BLUE, GREEN, Look, ORANGE, Picture, Points, Style, Trace};
 use crate::section::{Cell, Row, Section, Table, View};
@@ -54,6 +57,9 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     Some(Section::new(Plan::NAME, "TRIM", method, views, tables))
 }
 
+/// What the verdict tells of TRIM is of these.
+pub(super) const PHASES_OF_VERDICT: [&str; 4] = [CLEAN, DIRTY, AFTER_TRIM, DIRTY_PASS];
+
 /// The verdict has it.
 pub(super) fn headline(_: &Outcome, _: &DeviceInfo) -> Option<String> {
     None
@@ -82,10 +88,7 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let along = Along::the_drive(answers);
     let lines = |answer: &Answer<'_, Outcome>| {
         PASSES.map(|(name, phase, style, look)| Points {
-            name: match phase {
-                DIRTY_PASS if answer.outcome.after_trim.is_some() => LATER.to_owned(),
-                _ => name.to_owned(),
-            },
+            name: called(answer, name, phase).to_owned(),
             style,
             look,
             points: rates(answer, phase, along),
@@ -110,7 +113,8 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
     let too_short = |answer: &Answer<'_, Outcome>| {
         let is_too_short = |(name, phase, ..): &(&'static str, &str, Style, Look)| {
             let mut samples = answer.run.recording.series(phase).peekable();
-            (samples.peek().is_some() && samples.all(|sample| !sample.is_whole())).then_some(*name)
+            let is_short = samples.peek().is_some() && samples.all(|sample| !sample.is_whole());
+            is_short.then(|| called(answer, name, phase))
         };
         PASSES.iter().filter_map(is_too_short).collect::<Vec<_>>()
     };
@@ -119,9 +123,12 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         [] => String::new(),
         ref passes => format!(" Over within a second, and not drawn: {}.", passes.join(", ")),
     };
-    let text = format!(
-        "Whole sequential passes, second by second; the clean one is a line.{shorter}{not_drawn}"
-    );
+    let is_line = |line: &Points| line.look == Look::Line && line.points.len() > 1;
+    let clean = match answers.iter().flat_map(lines).any(|line| is_line(&line)) {
+        true => "; the clean one is a line",
+        false => "",
+    };
+    let text = format!("Whole sequential passes, second by second{clean}.{shorter}{not_drawn}");
     let names = ("trim-speed-over-lba", "Speed over the LBAs", text.as_str());
     per_drive(subjects, answers, names, |answer, id, heading| {
         let traces = lines(answer).into_iter().filter(|line| !line.points.is_empty());
@@ -130,6 +137,14 @@ fn speed_over_lba(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> O
         picture.conditions = CONDITIONS.to_owned();
         (!picture.traces.is_empty()).then_some(picture)
     })
+}
+
+/// What a pass is called on this drive.
+fn called(answer: &Answer<'_, Outcome>, name: &'static str, phase: &str) -> &'static str {
+    match phase {
+        DIRTY_PASS if answer.outcome.after_trim.is_some() => LATER,
+        _ => name,
+    }
 }
 
 /// Each second's rate in a pass, where it was by its end.
@@ -188,6 +203,10 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
                 *cell = Cell::from(format!("{first} in the first third, {last} in the last"));
             }
         }
+        let row = match phase_of(figure.name) {
+            Some(phase) => doubted_in_either([phase, CLEAN], answers, row),
+            None => row,
+        };
         unranked_with_two(row, &|outcome: &Outcome| {
             let clean = if is_whole(figure) { "whole pass, clean" } else { "clean" };
             [figure.name, clean].iter().any(|name| outcome.changed(name).is_some())
@@ -202,6 +221,10 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
                 cell.number = None;
             }
         }
+        let row = match phase_of(of.name) {
+            Some(phase) => doubted_in(phase, answers, row),
+            None => row,
+        };
         unranked_with_two(row, &|outcome: &Outcome| outcome.changed(of.name).is_some())
     });
     // The clean ones are all of themselves.
@@ -221,6 +244,14 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         tortures(subjects, answers),
         table_of(subjects, answers, ("As a share of the clean rate", of_clean), shares),
     ]
+}
+
+/// The row with what is in doubt of one of these phases of each drive.
+fn doubted_in_either(phases: [&str; 2], answers: &[Answer<'_, Outcome>], mut row: Row) -> Row {
+    for (cell, answer) in row.values.iter_mut().zip(answers) {
+        cell.in_doubt = phases.iter().any(|phase| is_in_doubt(answer.run, phase));
+    }
+    row
 }
 
 /// ` (160 MB/s in its first third, 16.6 MB/s in its last)`.
@@ -244,7 +275,8 @@ fn tortures(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
                 .then(|| totals.iops().get())
         };
         let row = number_row(name, Good::AtLeast, answers.iter().map(of), number::iops);
-        Row { good: None, meaning: (*meaning).to_owned(), ..row }
+        let row = Row { good: None, meaning: (*meaning).to_owned(), ..row };
+        doubted_in(phase, answers, row)
     };
     let text = "On average over all of each.";
     table_of(subjects, answers, ("Random writes between", text), PHASES.iter().map(row).collect())

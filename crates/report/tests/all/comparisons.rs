@@ -202,6 +202,21 @@ fn a_headline_is_in_doubt_by_what_it_is_of() {
     let (is_told, of_both) = told(fill(), Some(DriveWarning::FileNotDrive.into()), "all");
     assert_eq!(is_told, [false, true]);
     assert!(0 < of_one && of_one < of_both);
+    let trims = || Plan::Trim(trim::Plan::default()).quick();
+    let (is_told, of_idle) = told(trims(), Some(slow("after-idle")), "idle");
+    assert_eq!(is_told, [false; 2], "the verdict says nothing of it");
+    let (is_told, of_clean) = told(trims(), Some(slow("clean")), "clean");
+    assert_eq!(is_told, [true, false]);
+    assert!(0 < of_idle && of_idle < of_clean, "{of_idle} {of_clean}: clean is in all shares");
+    // What was over before a die was lost is of the whole drive.
+    let lost = |phase: &str| {
+        let (phase, after) = (phase.to_owned(), Some(Nanos::from_secs(2)));
+        Some(Warning::from(DriveWarning::DieLost { phase, after, of_all_stages: false }))
+    };
+    let [(_, early), (_, late)] =
+        ["clean", "after-idle"].map(|phase| told(trims(), lost(phase), &format!("lost-{phase}")));
+    assert_eq!(late, of_idle);
+    assert!(early > of_clean);
     let mixes = || Plan::ReadWriteMix(read_write_mix::Plan::default()).quick();
     let behind = |drive_writes_per_day| {
         let doubt = MethodWarning::WritesFellBehind { drive_writes_per_day, asked: 9.0, done: 2.0 };

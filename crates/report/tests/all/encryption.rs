@@ -9,7 +9,7 @@ use writecliff_device::{Nanos, Throughput};
 use writecliff_report::Run;
 use writecliff_sim::{Build, Engine, Opal, Profile, Security, load};
 use writecliff_suite::encryption::Plan;
-use writecliff_suite::{Plan as AnyPlan, RunOptions, run};
+use writecliff_suite::{DriveWarning, Plan as AnyPlan, RunOptions, run};
 
 /// The test, shortened, on `tiny` with or without compression, and with a processor of this speed.
 fn tested(compresses: bool, cipher: Throughput, path: &Path) -> Run {
@@ -45,6 +45,14 @@ fn the_cost_is_told_with_its_reason() {
         page(&[alone(run)], &directory.path().join(format!("{name}-page")))
     };
     let fast = 1_000_000_000_000;
+    let mut doubted = tested(false, Throughput(fast), &directory.path().join("doubted"));
+    doubted.record.warnings = vec![DriveWarning::FileNotDrive.into()];
+    let html = page(&[alone(doubted)], &directory.path().join("doubted-page"));
+    let bars = html.split("random writes, fresh: plain").nth(1).unwrap();
+    assert!(
+        bars.split("</li>").next().unwrap().contains(" IOPS ?"),
+        "a bar has the mark of its figure"
+    );
     let saves = said("saves", true, fast);
     assert!(saves.contains("of its random writes once it is used"), "{saves}");
     assert!(saves.contains("Its controller reduces what it writes"), "{saves}");

@@ -171,7 +171,7 @@ Tiny (SIMULATED): consistency, complete
   ! This is a file, not a drive, or stands on one: the file system and its cache
     policy are part of what was measured.
 
-  A figure with ? is in doubt, for the reasons told here.
+  A figure with ? is in doubt, or may be, for the reasons told here.
   Fresh                  66,667 IOPS ?
   Write cliff             after 56 s ?
   Steady window         140 s to 200 s

@@ -251,7 +251,7 @@ fn bands(values: &[f64]) -> Option<(Band, Band)> {
     let quarter = (high - low) / 4.0;
     let is_between = |value: &&f64| (low + quarter..high - quarter).contains(*value);
     let between = values.iter().filter(is_between).count() as f64;
-    let is_empty = between <= (values.len() as f64 * BETWEEN_SHARE).min(smaller as f64 / 2.0);
+    let is_empty = between <= (values.len() as f64 * BETWEEN_SHARE).min(smaller as f64 / 3.0);
     let is_so = apart && differ && lasts && is_empty && changes >= BAND_CHANGES_MIN;
     is_so.then_some(parts)
 }

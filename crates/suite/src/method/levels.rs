@@ -42,7 +42,7 @@ pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
 const ONCE: f64 = 1.1;
 
 /// So many times more is written to NAND where erased blocks are used up.
-const MORE: f64 = 1.2;
+pub(crate) const MORE: f64 = 1.2;
 
 /// Whether a write got slower when NAND began to do more for it, as where parity uses the erased blocks up. A
 /// drive's own buffer takes each byte once before it is full; what comes of one that is emptied into an

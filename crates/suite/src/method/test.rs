@@ -132,10 +132,10 @@ pub(crate) trait Test: Default + Clone + PartialEq + DeserializeOwned {
         None
     }
 
-    /// Whether all that a series of this name holds is to be one rate: that it changes on the way is
-    /// doubted.
-    fn is_one_rate(&self, series: &str) -> bool {
-        let _ = series;
+    /// Whether this second of a series of this name belongs to what is to be one rate: that it changes on the
+    /// way is doubted.
+    fn is_one_rate(&self, series: &str, second: u32) -> bool {
+        let _ = (series, second);
         false
     }
 

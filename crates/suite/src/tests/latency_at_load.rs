@@ -160,7 +160,7 @@ impl Test for Plan {
     }
 
     /// What the steps are shares of is; what comes at a rate is done at it, or falls behind.
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
         self.loads().into_iter().any(|load| series == saturation_phase(load))
     }
 

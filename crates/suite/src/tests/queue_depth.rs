@@ -152,7 +152,7 @@ impl Test for Plan {
         ladder.climb(session, |session, load| measure(self, session, load))
     }
 
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
         series.contains("-qd")
     }
 

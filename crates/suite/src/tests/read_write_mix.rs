@@ -184,7 +184,7 @@ impl Test for Plan {
         run(self, session)
     }
 
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
         let mut loads = [true, false].into_iter().flat_map(|random| self.loads(random));
         series.starts_with(BESIDE) || loads.any(|load| series.starts_with(&load.name()))
     }

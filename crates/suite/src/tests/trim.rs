@@ -27,7 +27,7 @@ pub const CLEAN: &str = "clean";
 /// The random writes.
 pub const TORTURE: &str = "torture";
 /// Sequential writes right after them.
-const DIRTY: &str = "dirty";
+pub const DIRTY: &str = "dirty";
 /// TRIM of every LBA.
 pub const TRIM: &str = "trim";
 /// The pass over all LBAs after that.
@@ -357,6 +357,19 @@ const FIRST_SECONDS: [(&str, &str); 6] = [
     ("after idle time", AFTER_IDLE),
 ];
 
+/// The phase that a figure is of.
+pub fn phase_of(figure: &str) -> Option<&'static str> {
+    const OTHERS: [(&str, &str); 5] = [
+        ("whole pass, clean", CLEAN),
+        ("whole pass, dirty", DIRTY_PASS),
+        ("whole pass after TRIM", AFTER_TRIM),
+        ("TRIM took", TRIM),
+        (FAST_PART, CLEAN),
+    ];
+    let mut all = FIRST_SECONDS.iter().chain(&OTHERS);
+    all.find(|(name, _)| *name == figure).map(|(_, phase)| *phase)
+}
+
 /// Passes that are shorter than this tell no rate.
 const BRIEF: Nanos = Nanos::from_secs(2);
 /// Rates of one state differ by less.
@@ -464,6 +477,7 @@ mod tests {
         for (figure, phase) in FIRST_SECONDS {
             assert!(FIGURES.iter().any(|one| one.name == figure), "{figure} {phase}");
         }
+        assert!(FIGURES.iter().all(|figure| phase_of(figure.name).is_some()));
     }
 
     #[test]

@@ -440,7 +440,25 @@ fn a_step_that_reads_what_was_never_written_says_so() {
     let empty = SUITE.replacen("rw=write", "rw=read", 1);
     assert!(of(&empty, "empty").iter().any(is_it));
     let trimmed = SUITE.replacen("name = \"load\"", "name = \"load\"\ntrim_before = true", 1);
-    assert!(of(&trimmed, "trimmed").iter().any(is_it));
+    let said = of(&trimmed, "trimmed").into_iter().find(is_it).unwrap();
+    assert!(
+        said.contains("since the trim before it") && said.contains("between the two"),
+        "{said}"
+    );
+}
+
+/// What only prepares the drive has no figures that could include a wait.
+#[test]
+fn what_waits_in_the_host_while_the_drive_is_prepared_is_no_doubt() {
+    let dir = tempfile::tempdir().unwrap();
+    let of = |text: &str, path: &str| {
+        let record = run_on(toml::from_str(text).unwrap(), &dir.path().join(path), u32::MAX);
+        doubts(&record).iter().any(|doubt| doubt.contains("waited in the host"))
+    };
+    let deep = "size=100%\ntime_based\nruntime=5\nioengine=libaio\niodepth=64";
+    let deep = SUITE.replacen("size=1m", deep, 1);
+    assert!(!of(&deep, "prepares"));
+    assert!(of(&deep.replacen("prepares = true", "prepares = false", 1), "counts"));
 }
 
 fn device_info() -> DeviceInfo {

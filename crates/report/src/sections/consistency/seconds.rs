@@ -57,6 +57,10 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
              as the test goes on at most."
         )
     });
+    let text = match ranges.has_dead {
+        true => text.replace("each line is", "each line but the lowest, 0, is"),
+        false => text.to_owned(),
+    };
     with_dead(&format!("{text}{closer}"), ranges)
 }
 

@@ -96,11 +96,14 @@ fn spares(record: &RunRecord, recording: &Recording) -> Vec<Option<f64>> {
 fn changed(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     // What ran at once stands second by second.
     let mut series: BTreeMap<&str, (Vec<u64>, Vec<f64>)> = BTreeMap::new();
-    let is_random = |series: &str| !series.starts_with("sequential");
+    let is_random = |series: &str| {
+        let part = series.rsplit_once('/').map_or(series, |(_, part)| part);
+        !part.starts_with("sequential")
+    };
     // Half a second at the end tells a rate as well.
     let is_long = |sample: &&Sample| sample.is_whole() || sample.span_ns >= 500_000_000;
     let whole = recording.samples.iter().filter(is_long);
-    for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series)) {
+    for sample in whole.filter(|sample| record.plan.is_one_rate(&sample.series, sample.second)) {
         let (ios, rates) = series.entry(&sample.series).or_default();
         ios.push(sample.ios());
         rates.push(match is_random(&sample.series) {
@@ -227,7 +230,8 @@ fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> 
     };
     // Series that go on at once are recorded over the same seconds.
     let mut in_flight: BTreeMap<u64, f64> = BTreeMap::new();
-    for sample in recording.samples.iter().filter(|sample| sample.is_whole()) {
+    let is_told = |sample: &&Sample| sample.is_whole() && !is_preparation(record, &sample.series);
+    for sample in recording.samples.iter().filter(is_told) {
         *in_flight.entry(sample.start_ns).or_default() += sample.queue_depth;
     }
     let most = in_flight.into_values().fold(0.0, f64::max).round() as usize;
@@ -237,18 +241,22 @@ fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> 
     (wanted > taken).then_some(Warning::Job(doubt))
 }
 
+/// Whether a series of a suite only prepares the drive, so that nothing is told of it: `STEP writes`, `STEP, cycle 2
+/// reads`.
+fn is_preparation(record: &RunRecord, series: &str) -> bool {
+    let Plan::Suite(plan) = &record.plan else { return false };
+    let turn = series.rsplit_once(' ').map_or(series, |(turn, _)| turn);
+    let is_of =
+        |step: &&Step| turn == step.name || turn.starts_with(&format!("{}, cycle ", step.name));
+    !plan.steps.iter().any(|step| !step.prepares && is_of(&step))
+}
+
 /// A load of trims beside reads and writes, on a model that has no time for them.
 fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let may_trim = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
     let trims = format!(" {}", plural(Operation::Trim));
     let is_told = |series: &str| match &record.plan {
-        // Not of what prepares the drive.
-        Plan::Suite(plan) => series.strip_suffix(&trims).is_some_and(|turn| {
-            let is_of = |step: &&Step| {
-                turn == step.name || turn.starts_with(&format!("{}, cycle ", step.name))
-            };
-            plan.steps.iter().any(|step| !step.prepares && is_of(&step))
-        }),
+        Plan::Suite(_) => series.ends_with(&trims) && !is_preparation(record, series),
         _ => true,
     };
     let mut trimmed = recording.samples.iter().filter(|sample| sample.trims > 0);

@@ -379,7 +379,10 @@ fn a_level_whose_rate_changes_is_no_level() {
     let mut record = record(Vec::new());
     let told = |record: &RunRecord, name: &str, rates: &[u64]| {
         let mut recording = Recording::default();
-        let samples = rates.iter().zip(0..).map(|(rate, second)| sample(name, second, *rate));
+        let samples = rates
+            .iter()
+            .zip(0u32..)
+            .map(|(rate, second)| Sample { second, ..sample(name, second.into(), *rate) });
         recording.samples.extend(samples);
         changed(record, &recording)
     };
@@ -396,6 +399,14 @@ fn a_level_whose_rate_changes_is_no_level() {
     assert_eq!(told(&record, name, &by_chance), None, "arrivals are drawn");
     assert!(told(&record, name, &[480, 480, 146, 146, 146]).is_some());
     assert_eq!(told(&record, name, &[480, 146]), None, "two have no thirds");
+    // What falls behind the minute that the figure is of.
+    record.plan = Plan::Encryption(Default::default());
+    let after = |seconds: usize| [vec![480; seconds], vec![146; 120]].concat();
+    assert_eq!(told(&record, "plain/random-write", &after(60)), None);
+    assert!(told(&record, "plain/random-write", &after(30)).is_some());
+    assert!(told(&record, "plain/random-read", &after(60)).is_some());
+    let sequential = told(&record, "plain/sequential-write", &after(60)).unwrap().to_string();
+    assert!(sequential.contains("from 503.3 MB/s"), "{sequential}");
     // Reads that nearly stop beside writes that do not.
     record.plan = Plan::ReadWriteMix(Default::default());
     let mut recording = Recording::default();

@@ -157,9 +157,11 @@ pub enum JobWarning {
     },
     /// A step of a suite read a drive that holds nothing.
     #[error(
-        "The step '{step}' read {} that was never written, which is faster on many drives than reading data. A step before \
-         it that prepares the drive, or writes all that it reads from, gives it data to read.",
-        if *some { "much" } else { "data" }
+        "The step '{step}' read {} that was never written{}, which is faster on many drives than reading data. A step \
+         {} that prepares the drive, or writes all that it reads from, gives it data to read.",
+        if *some { "much" } else { "data" },
+        if *trimmed { " since the trim before it" } else { "" },
+        if *trimmed { "between the two" } else { "before it" },
     )]
     StepReadsNothing {
         /// Its name.
@@ -167,6 +169,9 @@ pub enum JobWarning {
         /// Whether some of it was written, before or by itself.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         some: bool,
+        /// Whether the drive was trimmed before it.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        trimmed: bool,
     },
     /// A job of a mixed load ended before its time.
     #[error("Job '{job}' ran for {recorded} of the planned {planned}.")]

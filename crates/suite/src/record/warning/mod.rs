@@ -118,10 +118,12 @@ impl Warning {
                 Phases::These(vec![phase.clone()])
             }
             Self::Method(MethodWarning::Odd { what, than, .. }) => {
-                Phases::These([what, than].map(|part| as_phase(part)).into())
+                let parts: Option<Vec<String>> =
+                    [what, than].into_iter().map(|part| as_phase(part)).collect();
+                parts.map_or(Phases::NotTold, Phases::These)
             }
             Self::Method(MethodWarning::OfOrder { what, others, .. }) => {
-                let what = as_phase(what);
+                let Some(what) = as_phase(what) else { return Phases::NotTold };
                 let (load, _) = what.rsplit_once('-').unwrap_or((&what, ""));
                 let others = others.iter().map(|one| format!("{load}-{}", one.to_lowercase()));
                 Phases::These(others.chain([what.clone()]).collect())
@@ -148,6 +150,16 @@ impl Warning {
         match self.phases() {
             Phases::These(phases) => !phases.iter().any(|own| is_in(own, phase)),
             Phases::Unnamed | Phases::NotTold => false,
+        }
+    }
+
+    /// The phase before which nothing was otherwise, if it tells.
+    pub fn from_phase(&self) -> Option<&str> {
+        match self {
+            Self::Drive(
+                DriveWarning::DieLost { phase, .. } | DriveWarning::PowerLost { phase, .. },
+            ) => Some(phase),
+            _ => None,
         }
     }
 
@@ -199,7 +211,15 @@ enum Phases {
     NotTold,
 }
 
-/// `sequential-read-qd16`, of a part that a sentence calls `sequential read at QD16`.
-fn as_phase(part: &str) -> String {
-    part.replace(" at ", " ").replace(' ', "-").to_lowercase()
+/// `sequential-read-qd16`, of a part that a sentence calls `sequential read at QD16`; `write-2KiB`, of `writes of
+/// 2KiB`. Other parts have names that do not tell their phase.
+fn as_phase(part: &str) -> Option<String> {
+    let of_size = ["write", "read"].into_iter().find_map(|operation| {
+        let size = part.strip_prefix(operation)?.strip_prefix("s of ")?;
+        Some(format!("{operation}-{size}"))
+    });
+    of_size.or_else(|| {
+        let phase = part.replace(" at ", " ").replace(' ', "-").to_lowercase();
+        phase.contains("-qd").then_some(phase)
+    })
 }

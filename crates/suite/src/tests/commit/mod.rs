@@ -346,7 +346,7 @@ impl Test for Plan {
         check_depths([FILL_QUEUE_DEPTH], drive)
     }
 
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
         let stages = [Stage::AsItIs, Stage::Fresh, Stage::Full, Stage::Steady];
         let is_alone = stages.iter().any(|stage| {
             series.strip_prefix(stage.name()).is_some_and(|rest| rest.starts_with('-'))

@@ -1,13 +1,13 @@
 //! What comes of a recording: fresh, cliff, steady window, and what is to be doubted of them.
 
-use writecliff_device::{DeviceInfo, Nanos};
+use writecliff_device::{DeviceInfo, Nanos, Temperature};
 use writecliff_measure::{Recording, Sample, Statistics, Totals, drift};
 
 use super::outcome::{CLIFF_SHARE, Outcome, WorstSecond};
 use super::plan::{Plan, UntilSteady};
 use crate::method::fast_part::FastPart;
 use crate::method::faults::Faults;
-use crate::method::levels::{FALL, is_too_warm};
+use crate::method::levels::{FALL, MORE, is_too_warm};
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{Filled, MethodWarning, Warning};
@@ -50,7 +50,10 @@ pub(crate) fn conclude_phases(
     let whole = Totals::of(torture.iter().copied());
     let recorded = whole.span;
     let rounds = Rounds::of(plan.settling(Totals::of(fill.iter().copied()).written));
-    let is_warm = |second: usize| is_too_warm(torture[second], drive.temperature_limit);
+    let is_warm = |second: usize| {
+        is_too_warm(torture[second], drive.temperature_limit)
+            && !copies_since(&torture, second, drive.temperature_limit)
+    };
     // Of a die that was lost before, the drive was without it all the time.
     let began = torture.first().map(|first| first.start_ns);
     let lost_die = Faults::of(drive).lost_die.filter(|at| began.is_some_and(|began| began <= at.0));
@@ -155,11 +158,24 @@ pub(crate) fn conclude_phases(
     (Some(outcome), warnings)
 }
 
+/// Whether the drive was too warm in all of its fresh seconds already, and copies since: it fell for that then, and
+/// not for heat.
+fn copies_since(torture: &[&Sample], second: usize, limit: Option<Temperature>) -> bool {
+    let (fresh, later) = torture.split_at(FRESH_SECONDS.min(second));
+    let then = &later[second - fresh.len()..];
+    let then = &then[..then.len().min(CLIFF_SECONDS)];
+    let [fresh_work, work] = [fresh, then].map(amplification);
+    let copies = fresh_work.zip(work).is_some_and(|(fresh, then)| then > fresh * MORE);
+    copies && fresh.iter().all(|second| is_too_warm(second, limit))
+}
+
+fn amplification(samples: &[&Sample]) -> Option<f64> {
+    Totals::of(samples.iter().copied()).write_amplification()
+}
+
 /// Whether the fill had used the spare area up, as the drive counts its writes: in order, it should have been
 /// written once, or twice by way of a fast buffer; and random writes begin with no more, if any is left.
 fn not_fresh(fill: &[&Sample], torture: &[&Sample]) -> Option<MethodWarning> {
-    let amplification =
-        |samples: &[&Sample]| Totals::of(samples.iter().copied()).write_amplification();
     let fill = amplification(fill)?;
     let first = amplification(&torture[..FRESH_SECONDS.min(torture.len())])?;
     (fill > COPIED_IN_FILL && first > COPIED_AT_FIRST)
@@ -262,6 +278,24 @@ mod tests {
         assert_eq!(fresh_and_cliff(&falls(900.0), is_warm), (1000.0, None));
         assert_eq!(fresh_and_cliff(&falls(200.0), is_warm), (1000.0, Some(160)));
         assert_eq!(cold(&falls(900.0)), (1000.0, Some(100)));
+    }
+
+    #[test]
+    fn what_is_too_warm_from_its_first_second_on_falls_for_what_it_copies() {
+        let second = |nand: u64, throttled: u64| Sample {
+            written_bytes: 1 << 20,
+            nand_written_bytes: Some(nand << 20),
+            throttled_ns: Some(throttled),
+            ..Sample::default()
+        };
+        let told = |first: u64, work: u64| {
+            let before = (0..20).map(|_| second(1, first));
+            let all: Vec<Sample> = before.chain((0..20).map(|_| second(work, 1))).collect();
+            copies_since(&all.iter().collect::<Vec<_>>(), 20, None)
+        };
+        assert!(told(1, 3));
+        assert!(!told(0, 3), "it became too warm");
+        assert!(!told(1, 1), "and has no more to do");
     }
 
     #[test]

@@ -208,7 +208,7 @@ impl Test for Plan {
         Ok(())
     }
 
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
         let states = [State::Fresh, State::Steady];
         states.iter().any(|state| Coefficient::ALL.iter().any(|one| series == phase(*state, *one)))
     }
@@ -415,10 +415,10 @@ mod tests {
     fn each_rate_is_one_whatever_the_state() {
         let plan = Plan::default();
         for state in [State::Fresh, State::Steady] {
-            assert!(Coefficient::ALL.iter().all(|one| plan.is_one_rate(&phase(state, *one))));
+            assert!(Coefficient::ALL.iter().all(|one| plan.is_one_rate(&phase(state, *one), 0)));
         }
         for other in [LAYOUT, FILL, SETTLE, CHECK] {
-            assert!(!plan.is_one_rate(other), "{other}");
+            assert!(!plan.is_one_rate(other, 0), "{other}");
         }
     }
 }

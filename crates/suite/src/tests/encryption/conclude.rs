@@ -1,5 +1,7 @@
 //! What comes of a recording.
 
+use std::ops::Range;
+
 use writecliff_measure::{Recording, Sample, Totals};
 
 use super::Plan;
@@ -28,6 +30,16 @@ pub(super) fn conclude(plan: &Plan, recording: &Recording) -> (Option<Outcome>, 
     ((!settings.is_empty()).then_some(Outcome { settings }), warnings)
 }
 
+/// The seconds of a part that its figures are of.
+pub(super) fn counted(plan: &Plan, part: Part) -> Range<f64> {
+    match part {
+        Part::Used => (plan.torture.as_secs_f64() * (1.0 - USED_SHARE)).floor()..f64::INFINITY,
+        // For as long as after the TRIM, with which it is compared.
+        Part::RandomWrite => 0.0..plan.measurement.as_secs_f64(),
+        _ => 0.0..f64::INFINITY,
+    }
+}
+
 fn figures(
     plan: &Plan,
     recording: &Recording,
@@ -35,13 +47,7 @@ fn figures(
     part: Part,
 ) -> Option<PartFigures> {
     let phase = part.phase(setting);
-    let counted = match part {
-        Part::Used => (plan.torture.as_secs_f64() * (1.0 - USED_SHARE)).floor()..f64::INFINITY,
-        // For as long as after the TRIM, with which it is compared.
-        Part::RandomWrite => 0.0..plan.measurement.as_secs_f64(),
-        _ => 0.0..f64::INFINITY,
-    };
-    let counts = |sample: &&Sample| counted.contains(&f64::from(sample.second));
+    let counts = |sample: &&Sample| counted(plan, part).contains(&f64::from(sample.second));
     let samples: Vec<&Sample> = recording.series(&phase).filter(counts).collect();
     let totals = Totals::of(samples.iter().copied());
     Some(PartFigures {

@@ -196,10 +196,12 @@ impl Test for Plan {
         self.as_asked() == other.as_asked()
     }
 
-    fn is_one_rate(&self, series: &str) -> bool {
+    fn is_one_rate(&self, series: &str, second: u32) -> bool {
         let parts =
             [Part::SequentialWrite, Part::RandomWrite, Part::SequentialRead, Part::RandomRead];
-        Setting::ALL.iter().any(|setting| parts.iter().any(|part| series == part.phase(*setting)))
+        let is_counted = |part: &Part| conclude::counted(self, *part).contains(&f64::from(second));
+        let mut counted = parts.into_iter().filter(is_counted);
+        counted.any(|part| Setting::ALL.iter().any(|setting| series == part.phase(*setting)))
     }
 
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {

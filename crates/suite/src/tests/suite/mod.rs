@@ -159,7 +159,8 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
     let mut holds_nothing = drive.kind == DeviceKind::Simulated;
     let mut before: Vec<Written> = Vec::new();
     for turn in plan.turns(drive.capacity) {
-        if turn.step.trim_before && drive.trim {
+        let trimmed = turn.step.trim_before && drive.trim;
+        if trimmed {
             session.trim(&format!("trim before {}", turn.name), drive.capacity)?;
             holds_nothing = true;
             before.clear();
@@ -171,7 +172,7 @@ fn run(plan: &Plan, session: &mut Session<'_>) -> Result<(), RunError> {
         if let Some(doubt) = doubt.filter(|_| holds_nothing) {
             let some = !matches!(doubt, JobWarning::ReadsNothing)
                 || together.iter().any(|job| job.mix.write > 0);
-            session.warn(JobWarning::StepReadsNothing { step: turn.name.clone(), some });
+            session.warn(JobWarning::StepReadsNothing { step: turn.name.clone(), some, trimmed });
         }
         before.extend(Written::by(&together, wrote, drive.capacity));
     }
