@@ -215,7 +215,7 @@ fn same_load(subjects: &Subjects<'_>) -> String {
 
 /// Where nothing that several have run differs: what all of them have run.
 fn load_in_common(subjects: &Subjects<'_>) -> String {
-    const AXES: &str = "Pictures side by side have the same axes, but for the time, whose scale changes at the \
+    const AXES: &str = "Pictures side by side have the same axes, but for the time, whose scale may change at the \
                         method's 2,000 s where writes went on beyond them, and where they say otherwise. A star \
                         marks the best and what single runs do not tell apart from it (5 %); \
                         there is none where the best is in doubt, or all that it is told apart from, where all are alike, where a rate of \

@@ -179,12 +179,15 @@ fn of_several(subjects: &Subjects<'_>) -> String {
         ),
         _ => String::new(),
     };
+    // Where none is compared it is named here.
+    let by = match compared.is_empty() {
+        true => "and not ranked by the worst second of the steady window",
+        false => "there, and not ranked by it",
+    };
     let left_out = match &in_doubt[..] {
         [] => String::new(),
-        [one] => format!(" {one} is in doubt there, and not ranked by it."),
-        [some @ .., last] => {
-            format!(" {} and {last} are in doubt there, and not ranked by it.", some.join(", "))
-        }
+        [one] => format!(" {one} is in doubt {by}."),
+        [some @ .., last] => format!(" {} and {last} are in doubt {by}.", some.join(", ")),
     };
     (compared + &left_out).trim_start().to_owned()
 }

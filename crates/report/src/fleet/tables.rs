@@ -35,7 +35,7 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
     table
 }
 
-const STAR: &str = "A star marks the best and what is not told apart from it (5 %), unless it or all others are in doubt.";
+const STAR: &str = "A star marks the best and what is not told apart from it (5 %), unless it or all others are in doubt, or all are alike.";
 
 /// Of each variant its kinds of drives, and those that most late requests waited for.
 pub(super) fn drives(fleet: &FleetPage) -> Vec<Table> {

@@ -51,6 +51,11 @@ pub enum Unjudged {
     /// Arrivals are drawn, and as many fewer come by chance.
     #[error("as many I/Os may be missing by chance, since arrivals are drawn")]
     Chance,
+    /// It may be kept: histograms tell percentiles in steps.
+    #[error(
+        "a percentile is told in steps, at most 0.8 % too high, and the limit is within the last of them"
+    )]
+    Step,
     /// A percentile of fewer would be the longest of them.
     #[error(
         "its step had {} such I/Os, and {} make this percentile; a longer step has them",

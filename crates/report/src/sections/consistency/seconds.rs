@@ -49,7 +49,7 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
         let pace = match paces.windows(2).all(|pair| pair[0] == pair[1]) {
             true if *times == 1.0 => "where time runs on".to_owned(),
             true => format!("where time runs {} times as fast", number::times(*times)),
-            false => "on a time scale of each drive's own".to_owned(),
+            false => "on a time scale of each drive's own where that is another".to_owned(),
         };
         format!(
             " Where there is a line, the left half is the {documents} of the published method; right of \

@@ -157,7 +157,7 @@ pub enum DriveWarning {
     },
     /// A simulated drive lost what it had acknowledged.
     #[error(
-        "The drive lost {}: data that it had acknowledged, or that was under way when its power went{}.",
+        "The drive lost {}: data that it had acknowledged, or was being given{}.",
         counted(*pages, "page"),
         named(phases)
     )]

@@ -137,6 +137,9 @@ fn figures(
             Some(figures) if figures.ios < needed => {
                 Some(Unjudged::FewIos { ios: figures.ios, needed })
             }
+            Some(_) if got.is_some_and(|got| target.may_be_kept(got, drive.into())) => {
+                Some(Unjudged::Step)
+            }
             Some(_) => None,
         };
         // Of fewer I/Os a percentile is the longest of them.

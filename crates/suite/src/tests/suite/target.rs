@@ -46,6 +46,9 @@ pub enum Measure {
     Longest,
 }
 
+/// Percentiles are at most so much too high, as a share ([`LatencyHistogram`](writecliff_measure)).
+const STEP: f64 = 0.008;
+
 /// A limit: a longest time (`"5ms"`), or a least rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "a limit is a time such as \"5ms\", or a number of IOPS or MiB/s")]
@@ -128,6 +131,13 @@ impl Target {
         good == Good::AtMost && got <= bound
     }
 
+    /// Whether it is a percentile that may keep its limit, since it is told in steps.
+    pub(super) fn may_be_kept(&self, got: f64, counted: Counted) -> bool {
+        let (bound, good) = self.bound(counted);
+        let is_percentile = matches!(self.figure, Measure::Percentile(_));
+        is_percentile && good == Good::AtMost && got > bound && got <= bound * (1.0 + STEP)
+    }
+
     pub(crate) fn judged(
         &self,
         name: &str,
@@ -205,5 +215,25 @@ impl Serialize for Measure {
 impl<'de> Deserialize<'de> for Measure {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_percentile_within_a_step_of_its_limit_may_be_kept() {
+        let target = |figure| Target {
+            of: Operation::Read,
+            figure,
+            limit: Limit::Time(Nanos::from_millis(2)),
+            per_terabyte: false,
+            source: None,
+        };
+        let may_be = |figure, got| target(figure).may_be_kept(got, Bytes(1 << 40).into());
+        let percentile = Measure::Percentile(99.9);
+        assert_eq!([2.0, 2.007, 2.02].map(|got| may_be(percentile, got)), [false, true, false]);
+        assert!(!may_be(Measure::Longest, 2.007), "which is counted as it is");
     }
 }
