@@ -429,9 +429,6 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
 /// A share of the first seconds that is lower than that of the whole pass by this is told.
 const FAST_PART_IS_LESS: f64 = 0.9;
 
-/// A rate after idle time that is lower than that of any dirty drive by this is told.
-const SLOWER_AFTER_IDLE: f64 = 0.75;
-
 fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let first = match plan {
         Plan::Trim(plan) => {
@@ -469,9 +466,7 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
             number::percent(share)
         )
     });
-    let dirtiest = outcome.dirty.into_iter().chain(outcome.dirty_again).reduce(f64::min);
-    let is_slower = |idle: &f64| dirtiest.is_some_and(|dirty| *idle < SLOWER_AFTER_IDLE * dirty);
-    let after_idle = outcome.after_idle.filter(is_slower).map_or_else(String::new, |idle| {
+    let after_idle = outcome.slower_after_idle().map_or_else(String::new, |idle| {
         let idle = told("after idle time", idle);
         format!("; idle time after the last torture leaves it slower than a torture, {idle}")
     });

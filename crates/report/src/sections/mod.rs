@@ -210,7 +210,7 @@ pub(crate) fn headline_in_doubt(run: &Run) -> InDoubt {
         Some(Outcome::WholeDrive(outcome)) => {
             of(outcome.fills.iter().map(|fill| fill.phase.clone()).collect())
         }
-        Some(Outcome::Trim(_)) => of(trim::PHASES_OF_VERDICT.map(str::to_owned).into()),
+        Some(Outcome::Trim(outcome)) => of(trim::phases_of_verdict(outcome)),
         Some(Outcome::TransferSize(outcome)) => {
             of(outcome.sizes.iter().map(|one| write_phase(one.size)).collect())
         }
@@ -370,10 +370,22 @@ fn ranked_bars<T: OfTest>(
     value: impl Fn(&T) -> Option<f64>,
     words: impl Fn(f64) -> String,
 ) -> Vec<Bar> {
-    let is_sure = |answer: &Answer<'_, T>| {
-        !subjects.all[answer.subject].is_doubtful(answer.run.record.plan.name())
+    let is_doubtful = |answer: &Answer<'_, T>| {
+        subjects.all[answer.subject].is_doubtful(answer.run.record.plan.name())
     };
-    let (sure, doubtful): (Vec<_>, Vec<_>) = answers.iter().copied().partition(is_sure);
+    ranked_bars_but(subjects, answers, is_doubtful, good, value, words)
+}
+
+/// The same where the figure itself tells which are in doubt.
+fn ranked_bars_but<T: OfTest>(
+    subjects: &Subjects<'_>,
+    answers: &[Answer<'_, T>],
+    is_doubtful: impl Fn(&Answer<'_, T>) -> bool,
+    good: Good,
+    value: impl Fn(&T) -> Option<f64>,
+    words: impl Fn(f64) -> String,
+) -> Vec<Bar> {
+    let (doubtful, sure): (Vec<_>, Vec<_>) = answers.iter().copied().partition(is_doubtful);
     let mut ranked = bars(subjects, &sure, &value, &words);
     ranked.sort_by(|a, b| match good {
         Good::AtLeast => b.value.total_cmp(&a.value),

@@ -6,14 +6,14 @@ use writecliff_device::DeviceInfo;
 use writecliff_measure::{Sample, Totals};
 use writecliff_suite::Good;
 use writecliff_suite::trim::{
-    AFTER_TRIM, CLEAN, ChangedRate, DIRTY, DIRTY_PASS, FAST_PART, FIGURES, Outcome, Plan, TORTURE,
-    TORTURE_AGAIN, TORTURE_LAST, phase_of,
+    AFTER_IDLE, AFTER_TRIM, CLEAN, ChangedRate, DIRTY, DIRTY_PASS, FAST_PART, FIGURES, Outcome,
+    Plan, TORTURE, TORTURE_AGAIN, TORTURE_LAST, phase_of,
 };
 use writecliff_suite::{FigureOf, Phase, Unit};
 
 use super::scales::Along;
 use super::{
-    Answer, answers, doubted_in, figure_row, is_in_doubt, number_row, per_drive, ranked_bars,
+    Answer, answers, doubted_in, figure_row, is_in_doubt, number_row, per_drive, ranked_bars_but,
     table_of,
 };
 use crate::number;
@@ -58,7 +58,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
 }
 
 /// What the verdict tells of TRIM is of these.
-pub(super) const PHASES_OF_VERDICT: [&str; 4] = [CLEAN, DIRTY, AFTER_TRIM, DIRTY_PASS];
+pub(super) fn phases_of_verdict(outcome: &Outcome) -> Vec<String> {
+    let after_idle = outcome.slower_after_idle().map(|_| AFTER_IDLE);
+    let phases = [CLEAN, DIRTY, AFTER_TRIM, DIRTY_PASS].into_iter().chain(after_idle);
+    phases.map(str::to_owned).collect()
+}
 
 /// The verdict has it.
 pub(super) fn headline(_: &Outcome, _: &DeviceInfo) -> Option<String> {
@@ -68,7 +72,10 @@ pub(super) fn headline(_: &Outcome, _: &DeviceInfo) -> Option<String> {
 fn ranking(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> View {
     let share = |outcome: &Outcome| outcome.restored().map(|share| share * 100.0);
     let words = |share: f64| number::percent(share / 100.0);
-    let bars = ranked_bars(subjects, answers, Good::AtLeast, share, words);
+    let is_doubtful = |answer: &Answer<'_, Outcome>| {
+        [CLEAN, AFTER_TRIM].iter().any(|phase| is_in_doubt(answer.run, phase))
+    };
+    let bars = ranked_bars_but(subjects, answers, is_doubtful, Good::AtLeast, share, words);
     let title = "The rate after TRIM";
     let picture = Picture::bars(
         "trim-restored".to_owned(),

@@ -216,6 +216,12 @@ fn a_headline_is_in_doubt_by_what_it_is_of() {
     let [(_, early), (_, late)] =
         ["clean", "after-idle"].map(|phase| told(trims(), lost(phase), &format!("lost-{phase}")));
     assert_eq!(late, of_idle);
+    // Where the verdict tells what idle time left, a doubt about that is one about it.
+    let mut idle = drives::tiny(&trims(), &dir.path().join("told-idle"));
+    idle.record.warnings = vec![slow("after-idle")];
+    let Some(Outcome::Trim(outcome)) = &mut idle.record.outcome else { panic!("no outcome") };
+    outcome.after_idle = Some(0.01);
+    assert!(verdict_text(&[alone(idle)]).contains("Some of this is in doubt."));
     assert!(early > of_clean);
     let mixes = || Plan::ReadWriteMix(read_write_mix::Plan::default()).quick();
     let behind = |drive_writes_per_day| {

@@ -43,7 +43,7 @@ pub const TORTURE_LAST: &str = "torture-last";
 /// Time for the drive's own garbage collection.
 pub const IDLE: &str = "idle";
 /// Sequential writes after that time.
-const AFTER_IDLE: &str = "after-idle";
+pub const AFTER_IDLE: &str = "after-idle";
 
 /// What to do. The defaults are the published method: 60 minutes of torture, figures over 60 s.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -322,6 +322,12 @@ impl Outcome {
         Some(self.whole_after_trim? / self.whole_clean?).filter(|share| share.is_finite())
     }
 
+    /// The rate after idle time, where that is well below what any torture left.
+    pub fn slower_after_idle(&self) -> Option<f64> {
+        let dirtiest = self.dirty.into_iter().chain(self.dirty_again).reduce(f64::min)?;
+        self.after_idle.filter(|idle| *idle < SLOWER * dirtiest)
+    }
+
     /// How a rate of first seconds changed, if it did.
     pub fn changed(&self, figure: &str) -> Option<&ChangedRate> {
         self.changed.iter().find(|rate| rate.figure == figure)
@@ -372,6 +378,8 @@ pub fn phase_of(figure: &str) -> Option<&'static str> {
 
 /// Passes that are shorter than this tell no rate.
 const BRIEF: Nanos = Nanos::from_secs(2);
+/// A rate that is lower than another by this is well below it.
+const SLOWER: f64 = 0.75;
 /// Rates of one state differ by less.
 const ALIKE: f64 = 0.85;
 
@@ -470,6 +478,15 @@ mod tests {
             fast_part: None,
             changed: Vec::new(),
         }
+    }
+
+    #[test]
+    fn idle_time_leaves_a_drive_slower_that_is_slower_than_any_torture_left_it() {
+        let after = |idle| Outcome { after_idle: Some(idle), ..outcome(20.0, 10.0, 390.0) };
+        assert_eq!(
+            [7.0, 8.0, 15.0].map(|idle| after(idle).slower_after_idle()),
+            [Some(7.0), None, None]
+        );
     }
 
     #[test]
