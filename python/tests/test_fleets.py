@@ -10,7 +10,7 @@ import pytest
 import writecliff as wc
 
 PLAN = {
-    "groups": 12,
+    "groups": 6,
     "parity": 2,
     "duration": "30s",
     "limit": "1ms",
@@ -34,7 +34,7 @@ def same(one, other):
 
 def test_a_fleet_has_its_variants_and_its_drives(here):
     assert list(here.figures) == ["as it is", "hedged"]
-    assert len(here.drives) == 72 and here.page.is_file()
+    assert len(here.drives) == 36 and here.page.is_file()
     assert here.figures["hedged"]["read p99.9"] < here.figures["as it is"]["read p99.9"]
     late = sum(kind["late"] for kind in here.variants[0]["kinds"])
     assert late == sum(drive["late"] for drive in here.variants[0]["slowest"])

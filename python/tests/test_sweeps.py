@@ -13,7 +13,7 @@ PLAN = {
     "drive": "sim:tiny@1/4",
     "test": "consistency",
     "figures": ["steady mean"],
-    "seeds": 25,
+    "seeds": 8,
     "plan": {"duration": "1s"},
     "grid": {"drive.gc.quantum": [1, 2, 3, 4], "plan.spare_percent": [0, 25]},
 }
@@ -25,7 +25,7 @@ def here(tmp_path_factory):
 
 
 def test_a_sweep_has_a_row_for_every_point(here):
-    assert len(here.rows) == len(here.table) == 200
+    assert len(here.rows) == len(here.table) == 64
     assert all(row["error"] is None for row in here.rows) and here.page.is_file()
     again = wc.sweep(None, here.path, progress=False)
     assert again.rows == here.rows
@@ -47,7 +47,7 @@ def test_what_was_broken_off_goes_on_elsewhere(here, tmp_path):
     half.mkdir()
     (half / "sweep.json").write_bytes((here.path / "sweep.json").read_bytes())
     lines = (here.path / "rows.jsonl").read_text().splitlines(keepends=True)
-    (half / "rows.jsonl").write_text("".join(lines[:120]))
+    (half / "rows.jsonl").write_text("".join(lines[:40]))
     with ThreadPoolExecutor(2) as executor:
         whole = wc.sweep(None, half, executor=executor, progress=False)
     assert whole.rows == here.rows

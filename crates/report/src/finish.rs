@@ -137,7 +137,7 @@ pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section) {
         let in_doubt: Vec<bool> = table
             .columns
             .iter()
-            .map(|column| column.of.subject.or(only).is_some_and(is_doubtful))
+            .map(|column| column.of.subject.or(table.of.subject).or(only).is_some_and(is_doubtful))
             .collect();
         for row in table.rows.iter_mut().filter(|_| !table.of_others) {
             row.values.iter_mut().zip(&in_doubt).for_each(|(cell, doubt)| cell.in_doubt |= doubt);

@@ -24,7 +24,7 @@ pub(crate) fn sentences(subject: &Subject) -> Vec<Sentence> {
     let mut sentences = main(subject);
     let with_headlines = writes(subject).is_empty();
     sentences.extend(sequential(subject, with_headlines));
-    match with_headlines {
+    match with_headlines && subject.no_result().is_none() {
         true => sentences.extend(headlines(subject)),
         false => sentences.extend(ended_early(subject)),
     }
@@ -56,10 +56,14 @@ pub(crate) fn headlines(subject: &Subject) -> impl Iterator<Item = Sentence> {
     })
 }
 
-/// Of the tests that the verdict is not made of those that did not come to their end.
+/// Of the tests that the verdict is not made of, which is of none where there is no result, those that did not come
+/// to their end.
 fn ended_early(subject: &Subject) -> impl Iterator<Item = Sentence> {
-    let runs = subject.runs.iter().filter(|run| !is_of_verdict(run));
-    runs.filter(|run| broken_off(run).is_some()).filter_map(|run| headline_of(run, false))
+    let has_verdict = subject.no_result().is_none();
+    let runs = subject.runs.iter().filter(move |run| !(has_verdict && is_of_verdict(run)));
+    // Whatever it came to, the sentence is that it did not.
+    let empty = || Sentence::new(String::new(), &[]);
+    runs.filter(|run| broken_off(run).is_some()).map(move |run| of_run(run, empty()))
 }
 
 /// Whether the verdict says itself what came of it, and how far it came: of random writes and TRIM. Of other spare

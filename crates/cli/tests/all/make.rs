@@ -40,7 +40,12 @@ fn figures_that_so_few_operations_cannot_have_are_told() {
     assert!(errors.contains("more than 1 % off the plan: "), "{errors}");
     assert!(errors.contains("mean queue depth"), "{errors}");
     let whole = make(dir.path(), &["light-2011", "whole.trace"]);
-    assert_eq!(text(&whole.stderr), "", "the whole has them all");
+    // On a slow machine it tells how far it is.
+    let told = text(&whole.stderr);
+    assert!(
+        whole.status.success() && !told.contains("off the plan"),
+        "the whole has them all: {told}"
+    );
 }
 
 #[test]

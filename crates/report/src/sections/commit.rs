@@ -75,12 +75,25 @@ fn later(answer: &Answer<'_, Outcome>) -> &'static str {
     if is_steady && !is_hard_disk(&answer.run.record.drive) { "steady" } else { LATER }
 }
 
+/// Whether it is held against a limit: what is told as a time is.
+fn has_limit(answer: Said) -> bool {
+    answer.unit == Unit::Milliseconds
+}
+
+/// What becomes of the limit; a percentile that is told a step above it may keep it.
+fn holds(answer: Said) -> &'static str {
+    match answer.holds {
+        Some(true) => "yes",
+        Some(false) => "no",
+        None => "not known",
+    }
+}
+
 /// What becomes of a limit in each state of the drive.
 fn limit(one: &Verdict) -> Option<String> {
     let said = |state: &str, answer: Option<Said>| {
-        let answer = answer?;
-        let holds = if answer.holds? { "yes" } else { "no" };
-        Some(format!("{holds} {state}, {}", figure(answer)))
+        let answer = answer.filter(|answer| has_limit(*answer))?;
+        Some(format!("{} {state}, {}", holds(answer), figure(answer)))
     };
     let stages = [
         said("here", one.as_it_is),
@@ -121,10 +134,9 @@ fn figure(answer: Said) -> String {
 /// A figure with what it means, if there is a limit.
 fn in_words(answer: Option<Said>) -> String {
     let Some(answer) = answer else { return NONE.to_owned() };
-    match answer.holds {
-        Some(true) => format!("yes, {}", figure(answer)),
-        Some(false) => format!("no, {}", figure(answer)),
-        None => figure(answer),
+    match has_limit(answer) {
+        true => format!("{}, {}", holds(answer), figure(answer)),
+        false => figure(answer),
     }
 }
 
@@ -240,8 +252,12 @@ fn commits(answer: &Answer<'_, Outcome>) -> Table {
         format!("{stage}: {}", words(one.setting))
     };
     let alone = commits.iter().map(|one| row(named(one), &one.took));
-    let through =
-        cliff.iter().map(|one| row("through the cliff: beside pages".to_owned(), &one.took));
+    // A magnetic disk has no spare area to use up.
+    let through = match is_hard_disk(&answer.run.record.drive) {
+        true => "full: beside pages at full speed",
+        false => "through the cliff: beside pages",
+    };
+    let through = cliff.iter().map(|one| row(through.to_owned(), &one.took));
     let beside = beside.iter().map(|one| {
         let pages = number::iops(one.pages.iops);
         row(format!("{later}: beside pages at {} % ({pages})", one.percent), &one.took)
@@ -293,8 +309,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
             if told.iter().all(Option::is_none) {
                 continue;
             }
-            // What has a limit is a time.
-            let is_time = told.iter().flatten().any(|answer| answer.holds.is_some());
+            let is_time = told.iter().flatten().any(|answer| has_limit(*answer));
             let good = if is_time { Good::AtMost } else { Good::AtLeast };
             let cell = |answer: &Option<Said>| {
                 Cell::new(in_words(*answer), answer.map(|answer| answer.value))
@@ -320,6 +335,8 @@ const QUANTITIES: [Quantity; 3] = [
 
 /// Commits beside pages, from the full drive to the steady one.
 fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> {
+    let are_disks = answers.iter().all(|answer| is_hard_disk(&answer.run.record.drive));
+    let title = if are_disks { "Commits beside pages" } else { "Commits through the cliff" };
     let curve = |(name, style, value): &Quantity| {
         let line = |answer: &Answer<'_, Outcome>| {
             let Cliff { course, .. } = answer.outcome.cliff.as_ref()?;
@@ -328,7 +345,7 @@ fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
         };
         let lines: Vec<(usize, Vec<(f64, f64)>)> = answers.iter().filter_map(line).collect();
         let lines = lines.into_iter().filter(|(_, line)| !line.is_empty()).collect();
-        Curve { name, heading: format!("Commits through the cliff: {name}"), style: *style, lines }
+        Curve { name, heading: format!("{title}: {name}"), style: *style, lines }
     };
     let curves: Vec<Curve<'_>> = QUANTITIES.iter().map(curve).collect();
     if curves.iter().all(|curve| curve.lines.is_empty()) {
@@ -340,7 +357,7 @@ fn cliff(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<View> 
     let text = "One committer beside random writes of pages at full speed, from the full drive on, until it is steady if \
                 it has anything to become steady to. \
                 Each point is a second, or as many as make 300 points; of fewer than a hundred commits there is no p99.";
-    let names = ("commit-cliff", "Commits through the cliff", text);
+    let names = ("commit-cliff", title, text);
     let conditions = match &answers[0].run.record.plan {
         AnyPlan::Commit(plan) => format!(
             "{} with a flush each, beside {} random writes",
@@ -394,5 +411,15 @@ mod tests {
         };
         assert_eq!(said(None), "no, 2.00 ms");
         assert_eq!(said(Some(Instead::Median)), "no, 2.00 ms, the median of few");
+        let just_above = Said {
+            value: 10.04,
+            unit: Unit::Milliseconds,
+            holds: None,
+            instead: None,
+            in_doubt: false,
+        };
+        assert_eq!(in_words(Some(just_above)), "not known, 10.0 ms");
+        let rate = Said { unit: Unit::Count, ..just_above };
+        assert_eq!(in_words(Some(rate)), "10.0", "of a rate there is no limit");
     }
 }

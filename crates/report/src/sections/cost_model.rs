@@ -4,8 +4,9 @@
 use writecliff_device::DeviceInfo;
 use writecliff_suite::cost_model::{
     Coefficient, Coefficients, Limits, OfOperation, Outcome, PERCENTILE, Plan, Rung, State,
+    measured, phase,
 };
-use writecliff_suite::{Good, Plan as AnyPlan, is_hard_disk};
+use writecliff_suite::{Good, Phase, Plan as AnyPlan, is_hard_disk};
 
 use super::curves::{self, Curve};
 use super::{Answer, answers, latency_row, number_row, table_of};
@@ -89,11 +90,20 @@ fn rates(answer: &Answer<'_, Outcome>) -> Table {
     let AnyPlan::CostModel(plan) = &answer.run.record.plan else {
         unreachable!("the outcome is of this test");
     };
+    // What a run that ended early has of them it came to.
+    let alone = |state, one| {
+        let name = phase(state, one);
+        let is_whole = |phase: &Phase| phase.name == name && !phase.unfinished;
+        let is_there = answer.run.record.phases.iter().any(is_whole);
+        measured(&answer.run.recording, state, one).filter(|_| is_there)
+    };
     let row = |one: &Coefficient| {
-        let rate = |rates: &Option<Coefficients>| rates.map(|rates| rates.get(*one));
+        let rate = |rates: &Option<Coefficients>, state| {
+            rates.map(|rates| rates.get(*one)).or_else(|| alone(state, *one))
+        };
         let said =
             |rate: Option<f64>| rate.map_or_else(|| NONE.to_owned(), |rate| words(*one, rate));
-        let (fresh, steady) = (rate(fresh), rate(steady));
+        let (fresh, steady) = (rate(fresh, State::Fresh), rate(steady, State::Steady));
         let times = fresh.zip(steady).map(|(fresh, steady)| number::ratio(fresh / steady));
         let values = vec![said(steady), said(fresh), times.unwrap_or_else(|| NONE.to_owned())];
         let block = if one.counts_bytes() { plan.transfer } else { plan.block };
@@ -151,6 +161,10 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
         (Some(limits), _) => format!("The drive keeps up with {}.", kept(limits)),
         (None, Some(Rung { kept: false, .. })) => {
             "The drive did not keep up with the smallest share.".to_owned()
+        }
+        (None, _) if !answer.run.is_complete() => {
+            "The run ended before the first share that the drive does not keep up with: what it keeps is not known."
+                .to_owned()
         }
         (None, _) => "There were too few I/Os for a percentile.".to_owned(),
     };

@@ -218,7 +218,14 @@ fn view(
         parts().flat_map(move |part| Setting::ALL.map(|setting| value(answer, part, setting)))
     });
     let highest = all.flatten().fold(0.0, f64::max);
-    let text = "The same with and without software encryption. Higher is better.";
+    let encrypted = |answer: &Answer<'_, Outcome>| {
+        let mut settings = Setting::ALL.into_iter().filter(|setting| *setting != Setting::Plain);
+        settings.any(|setting| parts().any(|part| value(answer, part, setting).is_some()))
+    };
+    let text = match answers.iter().any(encrypted) {
+        true => "The same with and without software encryption. Higher is better.",
+        false => "Without software encryption: the test ended before that. Higher is better.",
+    };
     per_drive(subjects, answers, (id, title, text), |answer, id, heading| {
         let bar = |part: Part, (nth, setting): (usize, Setting)| {
             let figures = answer.outcome.find(setting, part)?;

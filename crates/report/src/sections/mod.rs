@@ -60,6 +60,9 @@ macro_rules! sections {
             for view in sections.iter_mut().flat_map(|section| &mut section.views) {
                 scales::flatten_none(view, subjects.is_comparison());
             }
+            if subjects.is_comparison() {
+                sections.iter_mut().for_each(|section| name_only_answer(subjects, section));
+            }
             sections
         }
 
@@ -114,6 +117,24 @@ fn answers<'a, T: OfTest + 'a>(subjects: &Subjects<'a>) -> Vec<Answer<'a, T>> {
         }
     }
     answers
+}
+
+/// Where one of several drives answered a test, its tables are no comparison: they have its name, and its doubts.
+fn name_only_answer(subjects: &Subjects<'_>, section: &mut Section) {
+    let is_answer =
+        |run: &Run| run.record.plan.name() == section.id && run.record.outcome.is_some();
+    let answered = subjects.runs().filter(|(_, run)| is_answer(run)).map(|(subject, _)| subject);
+    let mut answered: Vec<usize> = answered.collect();
+    answered.dedup();
+    let [subject] = answered[..] else { return };
+    let is_nobodys = |table: &&mut Table| {
+        let mut places = std::iter::once(table.of).chain(table.columns.iter().map(|one| one.of));
+        places.all(|place| place.subject.is_none())
+    };
+    for table in section.tables.iter_mut().filter(is_nobodys) {
+        table.of = Place::of(subject);
+        table.title = format!("{}: {}", table.title, subjects.full_name(subject));
+    }
 }
 
 /// A row of a table of figures, with a value for each of the outcomes.

@@ -9,7 +9,7 @@ use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{
     DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, heat, incompressible,
-    read_write_mix, spare_area, transfer_size, trim, whole_drive,
+    read_write_mix, skew, spare_area, transfer_size, trim, whole_drive,
 };
 
 fn named(run: &Run, label: &str) -> Subject {
@@ -138,6 +138,35 @@ fn thirds_are_held_against_thirds() {
     };
     assert!(starred(&[], "sure"));
     assert!(!starred(&rates[1..], "two"));
+}
+
+/// Tables of the one drive that answered a test are no comparison: its name is over them, and its doubts are in them.
+#[test]
+fn the_only_answer_among_several_drives_has_its_name_and_its_marks() {
+    let dir = tempfile::tempdir().unwrap();
+    let main = consistency(&dir.path().join("main"), 20, 0.0);
+    let skewed = drives::tiny(&Plan::Skew(skew::Plan::default()).quick(), &dir.path().join("skew"));
+    assert!(skewed.record.outcome.is_some());
+    let told = |doubts: &[Warning], name: &str| {
+        let mut skewed = skewed.clone();
+        skewed.record.warnings = doubts.to_vec();
+        let named = |mut run: Run, label: &str| {
+            run.record.options.label = Some(label.parse().unwrap());
+            run
+        };
+        let both = Subject {
+            runs: vec![named(main.clone(), "both"), named(skewed, "both")],
+            planned: None,
+        };
+        let html = page(&[both, alone(named(main.clone(), "one"))], &dir.path().join(name));
+        let of_skew = html.split_once("id=\"skew\"").unwrap().1;
+        of_skew.split("<h2").nth(1).unwrap().to_owned()
+    };
+    let sure = told(&[], "sure");
+    assert!(sure.contains(": Tiny (both) (simulated)</h3>"), "{sure}");
+    assert!(!sure.contains("A figure with"), "{sure}");
+    let doubted = told(&[DriveWarning::FileNotDrive.into()], "doubted");
+    assert!(doubted.contains("A figure with") && doubted.contains(" ?"), "{doubted}");
 }
 
 /// A test that was not run has no section, and what is told of it no picture of another in doubt.
@@ -477,7 +506,11 @@ fn nothing_is_concluded_from_a_quick_run() {
     let html = page(&[alone(run.clone())], &out);
     assert!(!html.contains("<ul class=\"verdict\">"), "no verdict");
     assert!(!html.contains("random writes fall after"), "no headline");
-    assert!(!verdict_text(&[alone(run)]).contains("Once full"));
+    assert!(!verdict_text(&[alone(run.clone())]).contains("Once full"));
+    // That it did not come to its end is no conclusion.
+    run.record.status = Status::Interrupted;
+    let said = page(&[alone(run)], &dir.path().join("ended"));
+    assert!(said.contains("The test consistency is not complete"), "{said}");
     let map = fs::read_to_string(out.join("pictures/consistency-latency-map.svg")).unwrap();
     let (cells, watermark) = (map.rfind("<path").unwrap(), map.find("paint-order").unwrap());
     assert!(cells < watermark, "it is written over the cells, with an edge of its own");

@@ -8,6 +8,7 @@ use crate::record::figure::{Figure, Good};
 use crate::record::figure_statistics::FigureStatistics;
 use crate::record::judged::{Judged, Unjudged};
 use crate::record::number::in_words;
+use crate::record::rate::may_be_within;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
 use crate::record::warning::WindowState;
@@ -157,6 +158,23 @@ pub enum GateError {
         unsteady: usize,
         /// How many there are.
         runs: usize,
+    },
+    /// A limit so close below a percentile that it may be kept.
+    #[error(
+        "{limit} asks for {bound} at most, and the {test} test's '{figure}', {got}, may be that: percentiles are at \
+         most 0.8 % lower than told; ask for a limit that is farther from it"
+    )]
+    WithinStep {
+        /// The limit's field in [`Limits`].
+        limit: &'static str,
+        /// The test.
+        test: &'static str,
+        /// The figure.
+        figure: &'static str,
+        /// What it is told as, with its unit.
+        got: String,
+        /// The limit, with its unit.
+        bound: String,
     },
     /// A limit for something that was not run.
     #[error("{limit} is about the consistency test, which is not in this run; run it")]
@@ -321,6 +339,10 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
             Good::AtLeast => all.lowest,
             Good::AtMost => all.highest,
         };
+        if [P99, P999, P9999].contains(&figure) && may_be_within(worst, bound) {
+            let [got, bound] = [worst, bound].map(|value| in_words(value, all.figure.unit));
+            return Err(GateError::WithinStep { limit, test, figure, got, bound });
+        }
         let found = Figure { value: worst, ..all.figure };
         checks.push(Check::new(group, found, bound, Of::Worst, limit.to_owned()));
     }

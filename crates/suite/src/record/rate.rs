@@ -34,6 +34,14 @@ impl Rate {
     }
 }
 
+/// Percentiles are at most so much too high, as a share ([`LatencyHistogram`]).
+const STEP: f64 = 0.008;
+
+/// Whether a percentile that is above its limit may keep it, since it is told in steps.
+pub(crate) fn may_be_within(percentile: f64, limit: f64) -> bool {
+    percentile > limit && percentile <= limit * (1.0 + STEP)
+}
+
 /// Percentiles of the service time, in nanoseconds, at most 0.8 % too high. Of fewer I/Os than make
 /// one ([`ios_for`]) there is none: it would be the longest of them, and nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]

@@ -5,7 +5,7 @@ use std::ops::ControlFlow;
 use writecliff_device::Nanos;
 use writecliff_sim::{Build, Profile, SsdProfile, load};
 use writecliff_suite::cost_model::{Coefficient, Outcome, Plan};
-use writecliff_suite::{Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, run};
+use writecliff_suite::{Outcome as AnyOutcome, Plan as AnyPlan, RunOptions, Warning, open, run};
 
 fn tiny() -> SsdProfile {
     load("tiny").unwrap().into_ssd().unwrap()
@@ -58,6 +58,34 @@ fn the_steady_model_is_that_of_a_drive_past_its_cliff() {
     assert!(outcome.rungs.len() <= kept + 1);
     let highest = outcome.rungs[kept - 1].reads.at_percentile_ns.unwrap();
     assert_eq!(limits.read.0, (highest as f64 * 1.5).round() as u64);
+}
+
+/// What a drive keeps is known once it did not keep more, or all.
+#[test]
+fn a_run_that_ended_among_the_shares_says_of_none_that_it_is_the_most() {
+    let (whole, _) = on(tiny());
+    let last = whole.limits.unwrap().percent;
+    for percent in [10, 25, last] {
+        let mut device = Profile::Ssd(Box::new(tiny())).open("sim:tiny");
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("run");
+        let within = format!("mixed-{percent}%");
+        let mut told = 0;
+        let result = run(
+            &AnyPlan::CostModel(plan()),
+            device.as_mut(),
+            &path,
+            RunOptions::default(),
+            &mut |progress| {
+                told += u32::from(progress.step == within);
+                if told > 1 { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
+            },
+        );
+        let record = result.unwrap_or_else(|_| open(&path).unwrap().0);
+        let Some(AnyOutcome::CostModel(outcome)) = record.outcome else { panic!("no outcome") };
+        assert_eq!(outcome.limits, None, "{percent}: {outcome:?}");
+        assert!(outcome.rungs.iter().all(|rung| rung.kept && rung.percent < percent));
+    }
 }
 
 #[test]

@@ -69,7 +69,8 @@ fn what_is_equal_to_a_limit_passes_and_a_hair_beyond_does_not() {
     };
     let exact = at(5000.0, Nanos::from_millis(20), 50.0);
     assert_eq!(failed(&gate(&runs, &exact, None, 5.0).unwrap()), [""; 0]);
-    let beyond = at(5000.1, Nanos(19_999_999), 50.1);
+    // Of a percentile it is a step.
+    let beyond = at(5000.1, Nanos(19_840_000), 50.1);
     let names = ["steady floor", "steady floor / mean", "steady latency p99.9"];
     assert_eq!(failed(&gate(&runs, &beyond, None, 5.0).unwrap()), names);
 }
@@ -189,6 +190,19 @@ fn what_cannot_be_decided_is_an_error_and_no_pass() {
     assert_eq!(refused(&[power[0].clone(), stutter], &none, Some(&both)), missing);
     // Tiny tells no power: nothing to compare there, and that is no failure.
     assert!(gate(&both, &none, Some(&both), 0.0).unwrap().iter().all(Check::passes));
+    // A percentile is told as the end of its step; what has none is exact.
+    let mut stepped = run.clone();
+    outcome(&mut stepped[0]).steady_latency.p99_ns = Some(2_007_000);
+    outcome(&mut stepped[0]).longest_ns = 2_007_000;
+    let p99 = |nanos| Limits { max_p99: Some(Nanos(nanos)), ..Limits::default() };
+    let two = p99(2_000_000);
+    let within = refused(&stepped, &two, None);
+    assert!(matches!(within, GateError::WithinStep { limit: "max_p99", .. }), "{within}");
+    assert!(within.to_string().contains("2 ms at most"), "{within}");
+    assert!(!gate(&stepped, &p99(1_990_000), None, 5.0).unwrap()[0].passes());
+    assert!(gate(&stepped, &p99(2_007_000), None, 5.0).unwrap()[0].passes());
+    let longest = Limits { max_latency: Some(Nanos(2_000_000)), ..Limits::default() };
+    assert!(!gate(&stepped, &longest, None, 5.0).unwrap()[0].passes());
     let mut gone = run.clone();
     outcome(&mut gone[0]).steady_write_amplification = None;
     let figure = Some("write amplification".to_owned());

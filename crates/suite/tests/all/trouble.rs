@@ -259,7 +259,8 @@ fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usiz
     // I/Os that fail may end it.
     let _ = run(plan, &mut drive, &path, RunOptions::default(), go_on);
     open(&path).unwrap().0.warnings.into_iter().find_map(|doubt| match doubt {
-        Warning::Drive(DriveWarning::PowerLost { times, phase, after }) => {
+        Warning::Drive(DriveWarning::PowerLost { times, phase, after, later }) => {
+            assert_eq!(later.len(), times - 1, "each has its moment");
             Some((times, phase, after.0 / 1_000_000_000))
         }
         _ => None,

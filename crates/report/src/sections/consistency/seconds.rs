@@ -61,7 +61,7 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
         true => text.replace("each line is", "each line but the lowest, 0, is"),
         false => text.to_owned(),
     };
-    with_dead(&format!("{text}{closer}"), ranges)
+    with_dead(&format!("{text}{closer}"), ranges.has_dead)
 }
 
 /// The steady window, closer.
@@ -78,7 +78,12 @@ pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
         None => " Each has a scale of its own: the highest would flatten the lowest to a line.",
     };
     let band = format!("{band}{own_scale}");
-    let closer = with_dead("The same seconds, logarithmic.", ranges);
+    let is_dead = |one: &Series<'_>| {
+        let mut shown =
+            one.seconds().filter(|second| f64::from(second.second) >= ranges.steady_from(one));
+        shown.any(|second| second.ios() == 0)
+    };
+    let closer = with_dead("The same seconds, logarithmic.", series.iter().any(is_dead));
     let linear = view(series, ("steady-linear", "Once full", &band), |one, id, title| {
         Some(picture(one, ranges, (id, title), ranges.steady_from(one), false))
     });
@@ -88,8 +93,8 @@ pub(super) fn last(series: &[Series<'_>], ranges: &Ranges) -> Vec<View> {
     linear.into_iter().chain(log.map(View::on_demand)).collect()
 }
 
-fn with_dead(text: &str, ranges: &Ranges) -> String {
-    format!("{text}{}", if ranges.has_dead { DEAD } else { "" })
+fn with_dead(text: &str, has_dead: bool) -> String {
+    format!("{text}{}", if has_dead { DEAD } else { "" })
 }
 
 /// What the whole run comes to, for whoever does not see it.

@@ -1,5 +1,6 @@
 //! The series of seconds that are compared, and the ranges that they share.
 
+use writecliff_device::Nanos;
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::consistency::{self, Outcome, UntilSteady};
 use writecliff_suite::{DriveWarning, Plan, Warning, WindowState};
@@ -45,20 +46,27 @@ pub(super) struct Series<'a> {
 }
 
 impl Series<'_> {
-    /// What went wrong with a simulated drive in these writes, and in which second: the first of its kind.
+    /// What went wrong with a simulated drive in these writes, and in which seconds.
     pub(super) fn faults_s(&self) -> Vec<(f64, &'static str)> {
-        let doubts = self.run.record.warnings.iter();
-        let of_it = doubts.filter_map(|doubt| match doubt {
-            Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
-                Some((phase, after, "a die lost"))
+        let mut faults = Vec::new();
+        let mut add = |phase: &str, after: &Nanos, what| {
+            if *phase == self.phase {
+                faults.push((after.as_secs_f64(), what));
             }
-            Warning::Drive(DriveWarning::PowerLost { phase, after, .. }) => {
-                Some((phase, after, "power lost"))
+        };
+        for doubt in &self.run.record.warnings {
+            match doubt {
+                Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
+                    add(phase, after, "a die lost");
+                }
+                Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
+                    add(phase, after, "power lost");
+                    later.iter().for_each(|(phase, after)| add(phase, after, "again"));
+                }
+                _ => {}
             }
-            _ => None,
-        });
-        let of_it = of_it.filter(|(phase, ..)| **phase == self.phase);
-        of_it.map(|(_, after, what)| (after.as_secs_f64(), what)).collect()
+        }
+        faults
     }
 }
 

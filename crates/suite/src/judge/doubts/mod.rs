@@ -189,12 +189,10 @@ fn power_cuts(record: &RunRecord) -> Vec<(&Phase, Nanos)> {
 /// Power that went while something was measured, but for a test that is about it.
 fn power_lost(record: &RunRecord) -> Option<Warning> {
     let cuts = power_cuts(record);
-    let (phase, at) = *cuts.first().filter(|_| !is_about_power(record))?;
-    Some(Warning::Drive(DriveWarning::PowerLost {
-        times: cuts.len(),
-        phase: phase.name.clone(),
-        after: into(phase, at),
-    }))
+    let mut moments = cuts.iter().map(|(phase, at)| (phase.name.clone(), into(phase, *at)));
+    let (phase, after) = moments.next().filter(|_| !is_about_power(record))?;
+    let (times, later) = (cuts.len(), moments.collect());
+    Some(Warning::Drive(DriveWarning::PowerLost { times, phase, after, later }))
 }
 
 fn is_about_power(record: &RunRecord) -> bool {

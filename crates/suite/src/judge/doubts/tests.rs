@@ -506,7 +506,7 @@ fn what_slowed_down_is_told_however_cool_each_second_ended() {
 
 /// The page says which of several figures a doubt is about.
 #[test]
-fn a_doubt_about_several_parts_names_them_unless_nobody_would_read_them() {
+fn a_doubt_about_several_parts_names_them_until_nobody_would_read_on_and_is_about_each() {
     let told = |count: u64| {
         let seconds = (0..count).map(|part| Sample {
             throttled_ns: Some(1_000_000 * (part + 1)),
@@ -514,14 +514,18 @@ fn a_doubt_about_several_parts_names_them_unless_nobody_would_read_them() {
         });
         let mut recording = Recording::default();
         recording.samples = seconds.collect();
-        doubts(&record(Vec::new()), &recording)[0].to_string()
+        doubts(&record(Vec::new()), &recording).remove(0)
     };
-    let three = told(3);
+    let three = told(3).to_string();
     assert!(
         three.contains("in 3 of the parts, most of all in part-02 (the others: part-00, part-01),"),
         "{three}"
     );
-    assert!(told(30).contains("in 30 of the parts, most of all in part-29, which"));
+    let thirty = told(30);
+    let said = thirty.to_string();
+    assert!(said.contains("most of all in part-29 (the others: part-00,"), "{said}");
+    assert!(said.contains(", part-10 and 18 more), which"), "{said}");
+    assert!(thirty.names("part-20") && thirty.names_others("another"), "not only those it tells");
 }
 
 /// Whatever is wrong in the phases of one spare area is a doubt about that one.

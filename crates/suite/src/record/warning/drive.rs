@@ -142,10 +142,7 @@ pub enum DriveWarning {
     #[error(
         "The drive lost power in {phase}, after {after} of it{}: what is under way then fails, and what comes until it \
          is back waits for that.",
-        match times {
-            0 | 1 => String::new(),
-            times => format!(", for the first of {times} times"),
-        }
+        again(later, *times)
     )]
     PowerLost {
         /// How often.
@@ -154,6 +151,9 @@ pub enum DriveWarning {
         phase: String,
         /// When that was, from the phase's beginning.
         after: Nanos,
+        /// The phases in which it did again, and when; none in records from before they were kept.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        later: Vec<(String, Nanos)>,
     },
     /// A simulated drive lost what it had acknowledged.
     #[error(
@@ -235,6 +235,19 @@ pub enum DriveWarning {
         /// By its own count.
         count: u64,
     },
+}
+
+/// When power went again: each time if it was not often, else how often and when last.
+fn again(later: &[(String, Nanos)], times: usize) -> String {
+    let moments: Vec<String> =
+        later.iter().map(|(phase, after)| format!("after {after} of {phase}")).collect();
+    match &moments[..] {
+        [] if times <= 1 => String::new(),
+        [] => format!(", for the first of {times} times"),
+        [one] => format!(", and again {one}"),
+        [first, second] => format!(", and again {first} and {second}"),
+        [.., last] => format!(", and {} times more, the last {last}", moments.len()),
+    }
 }
 
 fn named(phases: &[String]) -> String {

@@ -490,13 +490,12 @@ impl Display for Filled {
 /// What figures with a steady state in their name are where there is none.
 const NOT_STEADY: &str = "Where a figure is named steady, it is of the last part of the run.";
 
-/// So many parts are named; nobody reads more.
+/// So many parts are named; nobody reads more. The figures of the others have their marks.
 const NAMED: usize = 12;
 
-/// The parts besides the one where something was most, if there are not too many to name.
+/// The parts besides the one where something was most.
 pub(crate) fn others<'a>(parts: impl Iterator<Item = &'a str>, most: &str) -> Vec<String> {
-    let all: Vec<String> = parts.filter(|part| *part != most).map(str::to_owned).collect();
-    if all.len() < NAMED { all } else { Vec::new() }
+    parts.filter(|part| *part != most).map(str::to_owned).collect()
 }
 
 /// Where something was so: `in a`, or `in 3 of the parts, most of all in a (the others: b, c)`.
@@ -505,9 +504,14 @@ pub(super) fn in_parts(parts: usize, most: &str, others: &[String]) -> String {
         (1, _) => format!("in {most}"),
         (parts, []) => format!("in {parts} of the parts, most of all in {most}"),
         (parts, others) => {
+            let named = &others[..others.len().min(NAMED - 1)];
+            let more = match others.len() - named.len() {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
             format!(
-                "in {parts} of the parts, most of all in {most} (the others: {})",
-                others.join(", ")
+                "in {parts} of the parts, most of all in {most} (the others: {}{more})",
+                named.join(", ")
             )
         }
     }

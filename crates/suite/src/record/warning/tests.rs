@@ -28,7 +28,7 @@ fn kept() -> Vec<Value> {
         json!({"kind": "written-by-others", "counted": "3GiB", "own": "2GiB"}),
         json!({"kind": "failed-ios", "count": 9}),
         json!({"kind": "die-lost", "phase": "torture"}),
-        json!({"kind": "power-lost", "times": 2, "phase": "torture", "after": "16s"}),
+        json!({"kind": "power-lost", "times": 2, "phase": "fill", "after": "16s", "later": [["torture", "3s"]]}),
         json!({"kind": "data-lost", "pages": 1000, "phases": ["torture"]}),
         json!({"kind": "too-warm", "temperature": "71500mC", "limit": "70C"}),
         json!({"kind": "slowed-down", "parts": 1, "most": "torture", "percent": 40.5}),
@@ -164,6 +164,26 @@ fn no_two_warnings_are_of_one_kind_and_none_is_forgotten_here() {
     let known: BTreeSet<&str> = kept.iter().map(|kept| kept["kind"].as_str().unwrap()).collect();
     assert_eq!(all.iter().map(String::as_str).collect::<BTreeSet<_>>(), known);
     assert_eq!((all.len(), kept.len()), (known.len(), known.len()));
+}
+
+#[test]
+fn each_time_that_power_went_is_told_while_they_are_few() {
+    let lost = |later: &[&str]| {
+        let later: Vec<Value> = later.iter().map(|after| json!(["torture", after])).collect();
+        let kept = json!({"kind": "power-lost", "times": later.len() + 1, "phase": "fill", "after": "16s", "later": later});
+        serde_json::from_value::<Warning>(kept).unwrap().to_string()
+    };
+    assert!(lost(&[]).contains("in fill, after 16.0 s of it: what"));
+    assert!(
+        lost(&["3s", "5s"])
+            .contains("and again after 3.00 s of torture and after 5.00 s of torture")
+    );
+    assert!(
+        lost(&["3s", "5s", "9s"]).contains(", and 3 times more, the last after 9.00 s of torture:")
+    );
+    let old = json!({"kind": "power-lost", "times": 2, "phase": "fill", "after": "16s"});
+    let old = serde_json::from_value::<Warning>(old).unwrap().to_string();
+    assert!(old.contains("for the first of 2 times"), "{old}");
 }
 
 #[test]

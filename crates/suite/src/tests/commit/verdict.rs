@@ -5,7 +5,7 @@ use writecliff_device::{Bytes, Layout};
 
 use super::beside_phase;
 use super::outcome::{Commits, Outcome, Stage, Took};
-use crate::record::rate::LatencyFigures;
+use crate::record::rate::{LatencyFigures, may_be_within};
 use crate::record::unit::Unit;
 use crate::record::warning::Warning;
 
@@ -35,7 +35,7 @@ pub struct Answer {
     pub value: f64,
     /// Its unit.
     pub unit: Unit,
-    /// Whether the limit is kept.
+    /// Whether the limit is kept, if there is one and a percentile's step leaves that known.
     pub holds: Option<bool>,
     /// What it is, where it is no percentile.
     pub instead: Option<Instead>,
@@ -128,7 +128,10 @@ fn p99(took: &Took, limit: u64) -> Option<Answer> {
         None if p50_ns >= limit => (p50_ns, Some(Instead::Median)),
         None => return None,
     };
-    Some(Answer { instead, ..limited(nanos, limit) })
+    let answer = Answer { instead, ..limited(nanos, limit) };
+    // Of a percentile just above it that is not known.
+    let is_known = instead == Some(Instead::Longest) || !may_be_within(nanos as f64, limit as f64);
+    Some(Answer { holds: answer.holds.filter(|_| is_known), ..answer })
 }
 
 fn limited(nanos: u64, limit: u64) -> Answer {

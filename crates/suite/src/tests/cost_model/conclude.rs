@@ -5,7 +5,7 @@ use writecliff_measure::{Recording, Totals};
 
 use super::coefficients::{Coefficient, Coefficients};
 use super::outcome::{Limits, OfOperation, Outcome, Promise, Rung, State};
-use super::{CHECK, Plan, SETTLE, arrivals, keeps_up, phase, rung_phase};
+use super::{CHECK, LATE, Plan, SETTLE, arrivals, keeps_up, phase, rung_phase};
 use crate::method::change::{changed, fell_at_once};
 use crate::method::estimate::is_hard_disk;
 use crate::method::loads::series;
@@ -18,11 +18,7 @@ pub(super) fn conclude(
     recording: &Recording,
     drive: &DeviceInfo,
 ) -> (Option<Outcome>, Vec<Warning>) {
-    let rate = |state, one: Coefficient| {
-        let rate = Rate::of(&Totals::of(recording.series(&phase(state, one))))?;
-        let value = if one.counts_bytes() { rate.megabytes_per_second * 1e6 } else { rate.iops };
-        (value > 0.0).then_some(value)
-    };
+    let rate = |state, one| measured(recording, state, one);
     let rates = |state| Coefficients::of(|one| rate(state, one));
     let (fresh, steady) = (rates(State::Fresh), rates(State::Steady));
     let mut warnings = Vec::new();
@@ -47,7 +43,12 @@ pub(super) fn conclude(
         .zip(rate(State::Steady, Coefficient::Wrandiops));
     let asked = Asked { plan, recording, percentile: Plan::percentile(drive) };
     let rungs = random.map_or_else(Vec::new, |rates| asked.rungs(rates));
-    let limits = random.and_then(|rates| asked.limits(&rungs, rates));
+    // Of a run that ended before a share that the drive did not keep up with, what it keeps is not known.
+    let is_over = |rates| {
+        rungs.last().is_some_and(|last| !last.kept) || rungs.len() == plan.shares(rates).len()
+    };
+    let limits =
+        random.filter(|rates| is_over(*rates)).and_then(|rates| asked.limits(&rungs, rates));
     // A run that ended before them called nothing steady.
     if !is_hard_disk(drive) && random.is_some() {
         warnings.extend(plan.settling(drive).never_steady(SETTLE, recording));
@@ -59,6 +60,13 @@ pub(super) fn conclude(
     });
     let outcome = Outcome { block: plan.block, fresh, steady, promise, rungs, limits };
     (Some(outcome), warnings)
+}
+
+/// A rate by itself, in bytes or I/Os a second, of as much of its phase as was recorded; `None` if that is nothing.
+pub fn measured(recording: &Recording, state: State, one: Coefficient) -> Option<f64> {
+    let rate = Rate::of(&Totals::of(recording.series(&phase(state, one))))?;
+    let value = if one.counts_bytes() { rate.megabytes_per_second * 1e6 } else { rate.iops };
+    (value > 0.0).then_some(value)
 }
 
 /// Where the fresh drive's random writes fell within their first seconds: most of the rate that is called fresh
@@ -85,7 +93,8 @@ struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// From the smallest share on, up to the first at which the drive did not keep up.
+    /// From the smallest share on, up to the first at which the drive did not keep up, or the last that was not cut
+    /// short.
     fn rungs(&self, rates: (f64, f64)) -> Vec<Rung> {
         let rung = |percent: u32| self.rung(&rung_phase(percent), percent, rates);
         self.plan.shares(rates).into_iter().map_while(rung).collect()
@@ -108,7 +117,8 @@ impl Asked<'_> {
     ) -> Option<(OfOperation, bool)> {
         let series = series(phase, operation);
         let totals = Totals::of(self.recording.series(&series));
-        let rate = Rate::of(&totals).filter(|_| totals.ios > 0)?;
+        let is_whole = totals.span.0 as f64 >= self.plan.measurement.0 as f64 * (1.0 - LATE);
+        let rate = Rate::of(&totals).filter(|_| totals.ios > 0 && is_whole)?;
         let latencies = self.recording.latencies(&series, 0..u32::MAX);
         let at_percentile_ns = percentile(&latencies, totals.longest, self.percentile);
         let latency = LatencyFigures::from(&latencies, totals.longest);

@@ -29,6 +29,7 @@ use crate::record::figure::Figure;
 use crate::record::warning::Warning;
 
 pub use coefficients::{Coefficient, Coefficients};
+pub use conclude::measured;
 pub use outcome::{Limits, OfOperation, Outcome, PERCENTILE, Promise, Rung, State};
 
 /// The phase that writes the part in which the fresh drive is measured.
@@ -133,7 +134,7 @@ impl Plan {
 }
 
 /// A rate's phase.
-fn phase(state: State, coefficient: Coefficient) -> String {
+pub fn phase(state: State, coefficient: Coefficient) -> String {
     format!("{}-{}", state.name(), coefficient.name())
 }
 

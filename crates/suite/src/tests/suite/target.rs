@@ -12,7 +12,7 @@ use crate::method::limits::PlanError;
 use crate::method::loads::plural;
 use crate::record::figure::{Good, millis};
 use crate::record::judged::{Judged, Unjudged};
-use crate::record::rate::ios_for;
+use crate::record::rate::{ios_for, may_be_within};
 use crate::record::unit::Unit;
 
 /// A figure of one operation, and what it must be.
@@ -45,9 +45,6 @@ pub enum Measure {
     /// The longest service time.
     Longest,
 }
-
-/// Percentiles are at most so much too high, as a share ([`LatencyHistogram`](writecliff_measure)).
-const STEP: f64 = 0.008;
 
 /// A limit: a longest time (`"5ms"`), or a least rate.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
@@ -135,7 +132,7 @@ impl Target {
     pub(super) fn may_be_kept(&self, got: f64, counted: Counted) -> bool {
         let (bound, good) = self.bound(counted);
         let is_percentile = matches!(self.figure, Measure::Percentile(_));
-        is_percentile && good == Good::AtMost && got > bound && got <= bound * (1.0 + STEP)
+        is_percentile && good == Good::AtMost && may_be_within(got, bound)
     }
 
     pub(crate) fn judged(
