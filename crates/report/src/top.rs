@@ -6,7 +6,7 @@ use writecliff_suite::consistency::{FallCause, WorstSecond};
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
     FastPart, Good, Outcome, Plan, Stage, WindowState, consistency, corners, is_hard_disk,
-    spare_area, storage_bench, trim,
+    storage_bench, trim,
 };
 
 use crate::number::NONE;
@@ -15,7 +15,7 @@ use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
-use crate::writes::{Writes, writes};
+use crate::writes::{Writes, lost_die, of_writes_in, writes};
 use crate::{buffer, number};
 
 /// What it comes to, in one sentence; empty if nothing may be concluded.
@@ -80,6 +80,9 @@ fn of_one(subject: &Subject) -> String {
         ),
         WindowState::TooShort => format!("{fall}; the run was too short to say more."),
     };
+    if let Some(lost) = lost_die(subject) {
+        return format!("{said}{undone} {lost}");
+    }
     let doubtful = match main.in_doubt {
         InDoubt { steady: true, .. } => {
             " These figures are in doubt; the doubts told here say why."
@@ -139,15 +142,6 @@ fn undone(subject: &Subject) -> String {
     run.map_or_else(String::new, |run| {
         format!(" The run is not complete: {}.", run.status_in_short())
     })
-}
-
-/// The test whose random writes are told: consistency, or spare area where that alone was run.
-fn of_writes_in(subject: &Subject) -> &'static str {
-    let has = |test: &str| subject.runs.iter().any(|run| run.record.plan.name() == test);
-    match has(consistency::Plan::NAME) || !has(spare_area::Plan::NAME) {
-        true => consistency::Plan::NAME,
-        false => spare_area::Plan::NAME,
-    }
 }
 
 /// The worst second of all, if it came before the steady window and was worse than any in that.

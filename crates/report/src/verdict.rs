@@ -10,7 +10,7 @@ use crate::sections::trim::course;
 use crate::sections::{InDoubt, headline, headline_in_doubt};
 use crate::subject::Subject;
 use crate::torture::tortures;
-use crate::writes::{AS_FRESH, Writes, writes};
+use crate::writes::{AS_FRESH, Writes, lost_die, writes};
 use crate::{buffer, number};
 
 /// From this share on a drive is said to hold its rate.
@@ -166,6 +166,8 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
+    let lost = main.and_then(|_| lost_die(subject));
+    sentences.extend(lost.map(|text| Sentence::new(text, &[("consistency-whole", "picture")])));
     // Before it has settled its seconds vary because it has not.
     let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));

@@ -5,7 +5,9 @@ use std::borrow::Cow;
 
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome, WorstSecond};
-use writecliff_suite::{Band, LatencyFigures, Plan, Shape, Warning, WindowState};
+use writecliff_suite::{
+    Band, DriveWarning, LatencyFigures, Plan, Shape, Warning, WindowState, spare_area,
+};
 
 use crate::number;
 use crate::run::{InDoubt, Run};
@@ -311,6 +313,23 @@ fn mean(all: &[&Outcome]) -> Outcome {
 fn worst_of(all: &[&Outcome]) -> Option<WorstSecond> {
     let worst = all.iter().filter_map(|outcome| outcome.worst);
     worst.min_by(|a, b| a.iops.total_cmp(&b.iops))
+}
+
+/// That a die stopped working in the test whose random writes are told, if it did.
+pub(crate) fn lost_die(subject: &Subject) -> Option<String> {
+    let is_of_writes = |run: &&Run| run.record.plan.name() == of_writes_in(subject);
+    let mut doubts = subject.runs.iter().filter(is_of_writes).flat_map(|run| &run.record.warnings);
+    let is_it = |doubt: &&Warning| matches!(doubt, Warning::Drive(DriveWarning::DieLost { .. }));
+    doubts.find(is_it).map(ToString::to_string)
+}
+
+/// The test whose random writes are told: consistency, or spare area where that alone was run.
+pub(crate) fn of_writes_in(subject: &Subject) -> &'static str {
+    let has = |test: &str| subject.runs.iter().any(|run| run.record.plan.name() == test);
+    match has(consistency::Plan::NAME) || !has(spare_area::Plan::NAME) {
+        true => consistency::Plan::NAME,
+        false => spare_area::Plan::NAME,
+    }
 }
 
 #[cfg(test)]

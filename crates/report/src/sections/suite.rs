@@ -150,8 +150,18 @@ fn far(target: &Judged) -> f64 {
 /// `3.1 ms, at most 5.0 ms`.
 fn in_words(target: &Judged) -> String {
     let side = if target.good() == Good::AtMost { "at most" } else { "at least" };
-    let got = target.got.map_or_else(|| NONE.to_owned(), |got| value(target, got));
-    format!("{got}, {side} {}", value(target, target.bound))
+    let bound = value(target, target.bound);
+    let got = target.got.map_or_else(
+        || NONE.to_owned(),
+        |got| match value(target, got) {
+            // What a hair decides is told to the hair.
+            same if same == bound && got != target.bound => {
+                format!("{} {}", (got * 1e6).round() / 1e6, target.unit())
+            }
+            told => told,
+        },
+    );
+    format!("{got}, {side} {bound}")
 }
 
 fn value(target: &Judged, number: f64) -> String {
@@ -349,6 +359,20 @@ mod tests {
         );
         let drive = writecliff_device::Device::info(&drive).clone();
         headline(&serde_json::from_value(outcome).unwrap(), &drive).unwrap()
+    }
+
+    #[test]
+    fn what_a_hair_decides_is_told_to_the_hair() {
+        let told = |got: f64| {
+            let target = serde_json::json!({
+                "figure": "a writes, longest", "got": got, "bound": 400.0, "unit": "ms", "passes": got <= 400.0,
+                "source": "",
+            });
+            in_words(&serde_json::from_value(target).unwrap())
+        };
+        assert_eq!(told(400.3384), "400.3384 ms, at most 400 ms");
+        assert_eq!(told(400.0), "400 ms, at most 400 ms");
+        assert_eq!(told(398.2), "398 ms, at most 400 ms");
     }
 
     #[test]

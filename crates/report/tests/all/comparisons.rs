@@ -288,6 +288,21 @@ fn a_die_lost_within_a_test_leaves_its_question_open() {
     assert!(!told("fill").contains(open), "all of it is of what was left");
 }
 
+/// Also of the random writes that the page begins with.
+#[test]
+fn a_die_lost_in_random_writes_is_told_beside_what_they_came_to() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut run = consistency(&dir.path().join("run"), 200, 0.0);
+    let (phase, after) = ("torture".to_owned(), Some(Nanos::from_secs(80)));
+    let doubt = DriveWarning::DieLost { phase, after, of_all_stages: false };
+    let said = doubt.to_string();
+    run.record.warnings = vec![doubt.into()];
+    let html = page(&[alone(run)], &dir.path().join("page"));
+    let (headline, rest) = html.split_once("<ul class=\"verdict\">").unwrap();
+    assert!(headline.contains(&format!(". {said}")), "behind what it came to");
+    assert!(rest.split("</ul>").next().unwrap().contains(&said), "in the verdict");
+}
+
 /// By job and key; a job that only one has once, and what has the same parts in another order is another load.
 #[test]
 fn plans_of_jobs_differ_by_what_differs() {
