@@ -56,7 +56,8 @@ fn of_one(subject: &Subject) -> String {
         let (iops, second) = (number::count(worst.iops), f64::from(worst.second));
         format!(", that of all is {iops}, after {}", number::seconds(second))
     });
-    let undone = undone(subject);
+    let lost = lost_die(subject).map_or_else(String::new, |lost| format!(" {lost}"));
+    let undone = undone(subject) + &lost;
     if main.state == WindowState::TooShort && outcome.cliff_s.is_none() {
         let of = if main.seconds < 10.0 { "its seconds" } else { "the first ten seconds" };
         return format!(
@@ -80,9 +81,6 @@ fn of_one(subject: &Subject) -> String {
         ),
         WindowState::TooShort => format!("{fall}; the run was too short to say more."),
     };
-    if let Some(lost) = lost_die(subject) {
-        return format!("{said}{undone} {lost}");
-    }
     let doubtful = match main.in_doubt {
         InDoubt { steady: true, .. } => {
             " These figures are in doubt; the doubts told here say why."

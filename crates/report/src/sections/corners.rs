@@ -66,7 +66,7 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         let corner = figures.corner;
         let operation = if corner.operation == Operation::Read { "reads" } else { "writes" };
         let order = if corner.random { "random" } else { "sequential" };
-        let state = match figures.within_buffer {
+        let state = match may_be_all_within(figures) {
             true => format!(" ({})", within(&corner)),
             false => course(figures).map_or_else(String::new, |course| format!(" ({course})")),
         };
@@ -239,6 +239,12 @@ fn course(figures: &CornerFigures) -> Option<String> {
     Some(number::thirds(figures.rate.iops, figures.changed?, told))
 }
 
+/// Whether the fast buffer may have taken all of its writes; where their rate changed it did not, and the two rates
+/// say more.
+fn may_be_all_within(figures: &CornerFigures) -> bool {
+    figures.within_buffer && figures.changed.is_none()
+}
+
 /// What writes are that the fast buffer could take whole: in order at once into the empty one, else again and again.
 const fn within(corner: &Corner) -> &'static str {
     if corner.random { "perhaps in the buffer" } else { "in the buffer" }
@@ -252,7 +258,7 @@ fn named(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner)
 /// ` (in the buffer)`, ` (493 MB/s in its first third, 149 MB/s in its last)`, or nothing.
 fn note(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) -> String {
     let part = buffer::fast_part(&subjects.all[answer.subject]);
-    let is_within = find(answer.outcome, corner).is_some_and(|figures| figures.within_buffer);
+    let is_within = find(answer.outcome, corner).is_some_and(may_be_all_within);
     let tag = match corner.operation {
         // They go to the same places again.
         Operation::Write if corner.random && is_within => within(corner).to_owned(),

@@ -162,7 +162,7 @@ fn shares(answer: &Answer<'_, Outcome>) -> Option<Table> {
         (None, Some(Rung { kept: false, .. })) => {
             "The drive did not keep up with the smallest share.".to_owned()
         }
-        (None, _) if !answer.run.is_complete() => {
+        (None, _) if !answer.run.is_complete() && rungs.iter().all(|rung| rung.kept) => {
             "The run ended before the first share that the drive does not keep up with: what it keeps is not known."
                 .to_owned()
         }
