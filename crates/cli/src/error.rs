@@ -118,7 +118,7 @@ pub(crate) enum CliError {
     OutputExists { path: PathBuf },
     #[error("interrupted; no trace was written")]
     NothingWritten,
-    #[error("interrupted; what was recorded is kept and shown above")]
+    #[error("interrupted; what was recorded is kept, and shown above where it makes a figure")]
     Interrupted,
     #[error("{lost}")]
     LostData { lost: String },

@@ -192,6 +192,9 @@ fn percent(share: f64) -> String {
 }
 
 fn part(variant: &Variant, service: &Service, has_variants: bool) -> FleetPart {
+    // The last one may be a part of a minute.
+    let served = variant.fleet.duration.0 as f64 / MINUTE as f64;
+    let end = |number: u32| f64::from(number).min(served);
     FleetPart {
         name: variant.name.clone(),
         doubts: doubts(&variant.fleet, service, has_variants),
@@ -199,7 +202,7 @@ fn part(variant: &Variant, service: &Service, has_variants: bool) -> FleetPart {
         longer: longer(service),
         minutes: (1..)
             .zip(&service.minutes)
-            .map(|(number, minute)| (f64::from(number), minute.percentile(99.9).0 as f64))
+            .map(|(number, minute)| (end(number), minute.percentile(99.9).0 as f64))
             .collect(),
         blame: blame(&variant.fleet, service),
         kinds: service

@@ -245,7 +245,7 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
             format!("Every drive was given the same load{purge}.{cut_off}{further} {AXES}")
         }
         (common, alone) => format!(
-            "Every drive was given the same load in {}{purge}; these did not come to figures on all of them: \
+            "Every drive was given the same load in {}{purge}; only some of them, or none, came to figures in \
              {}.{cut_off}{further} {AXES}",
             common.join(", "),
             alone.join(", ")

@@ -15,7 +15,7 @@ use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
-use crate::writes::{Writes, lost_die, of_writes_in, writes};
+use crate::writes::{Writes, of_writes_in, what_failed, writes};
 use crate::{buffer, number};
 
 /// What it comes to, in one sentence; empty if nothing may be concluded.
@@ -56,8 +56,8 @@ fn of_one(subject: &Subject) -> String {
         let (iops, second) = (number::count(worst.iops), f64::from(worst.second));
         format!(", that of all is {iops}, after {}", number::seconds(second))
     });
-    let lost = lost_die(subject).map_or_else(String::new, |lost| format!(" {lost}"));
-    let undone = undone(subject) + &lost;
+    let failed = what_failed(subject).map_or_else(String::new, |failed| format!(" {failed}"));
+    let undone = undone(subject) + &failed;
     if main.state == WindowState::TooShort && outcome.cliff_s.is_none() {
         let of = if main.seconds < 10.0 { "its seconds" } else { "the first ten seconds" };
         return format!(
@@ -81,15 +81,7 @@ fn of_one(subject: &Subject) -> String {
         ),
         WindowState::TooShort => format!("{fall}; the run was too short to say more."),
     };
-    let doubtful = match main.in_doubt {
-        InDoubt { steady: true, .. } => {
-            " These figures are in doubt; the doubts told here say why."
-        }
-        InDoubt { fresh: true, .. } => {
-            " What it did at first is in doubt; the doubts told here say why."
-        }
-        _ => "",
-    };
+    let doubtful = main.doubtful().map_or_else(String::new, |doubtful| format!(" {doubtful}"));
     format!("{said}{undone}{doubtful}")
 }
 

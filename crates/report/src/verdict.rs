@@ -10,7 +10,7 @@ use crate::sections::trim::course;
 use crate::sections::{InDoubt, headline, headline_in_doubt};
 use crate::subject::Subject;
 use crate::torture::tortures;
-use crate::writes::{AS_FRESH, Writes, lost_die, writes};
+use crate::writes::{AS_FRESH, Writes, what_failed, writes};
 use crate::{buffer, number};
 
 /// From this share on a drive is said to hold its rate.
@@ -166,25 +166,17 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
         .into_iter()
         .flat_map(|main| [fresh(main), cliff(main), left(main), range(main)])
         .collect();
-    let lost = main.and_then(|_| lost_die(subject));
-    sentences.extend(lost.map(|text| Sentence::new(text, &[("consistency-whole", "picture")])));
+    let failed = main.and_then(|_| what_failed(subject));
+    sentences.extend(failed.map(|text| Sentence::new(text, &[("consistency-whole", "picture")])));
     // Before it has settled its seconds vary because it has not.
     let settled = main.filter(|main| main.state == WindowState::Settled && subject.is_simulated());
     sentences.extend(settled.map(|main| scatter(subject, main)));
-    sentences.extend(main.and_then(|main| {
-        let what = match (main.in_doubt.fresh, main.in_doubt.steady) {
-            (true, true) => "These figures of random writes are",
-            (true, false) => "What its random writes did at first is",
-            // Of what has not settled the range says so.
-            (false, true) if main.state == WindowState::Settled => "What it gives once full is",
-            (false, _) => return None,
-        };
-        let text = format!("{what} in doubt; the doubts told here say why.");
-        Some(Sentence::new(text, &[]))
-    }));
+    let doubtful = main.and_then(Writes::doubtful);
+    sentences.extend(doubtful.map(|text| Sentence::new(text, &[])));
     let is_consistency = |run: &Run| matches!(run.record.plan, Plan::Consistency(_));
     if main.is_none() && subject.runs.iter().any(is_consistency) {
-        let text = "No run came to its first second of random writes: there are no figures.";
+        let text = "The test consistency did not come to its first second of random writes, and has no figures of \
+                    them.";
         sentences.push(Sentence::new(text.to_owned(), &[]));
     }
     let remedies = remedies(subject, main, more);
@@ -300,11 +292,14 @@ fn range(main: &Writes<'_>) -> Sentence {
     // Half of them or more are the worst.
     let half = if floor == median { "at least half of them at" } else { "half of them at" };
     let more = if floor == median { "" } else { " or more" };
-    let text = format!(
-        "Its seconds then range from {floor} to {}, {half} {median}{more}: {}.",
-        number::iops(seconds.peak),
-        main.steadiness(),
-    );
+    let peak = number::iops(seconds.peak);
+    let steadiness = main.steadiness();
+    let text = match floor == number::count(seconds.peak) {
+        true => format!("Each of its seconds then has {peak}: {steadiness}."),
+        false => format!(
+            "Its seconds then range from {floor} to {peak}, {half} {median}{more}: {steadiness}."
+        ),
+    };
     Sentence::new(text, &[("consistency-range", "picture")])
 }
 
@@ -339,7 +334,9 @@ fn remedies(subject: &Subject, main: Option<&Writes<'_>>, more: &[Writes<'_>]) -
     let has_spare = !is_hard_disk(subject.drive());
     let spare = main.zip(published(more)).filter(|_| has_spare);
     let spare = spare.map(|(main, other)| {
-        in_doubt(main.in_doubt.steady || other.in_doubt.steady, spare_area(main, other))
+        // Where no gain is told, nothing is of the drive without it.
+        let of_main = main.in_doubt.steady && is_gain_known(main, other);
+        in_doubt(of_main || other.in_doubt.steady, spare_area(main, other))
     });
     let mut trims = subject.runs.iter().rev().filter_map(|run| match &run.record.outcome {
         Some(Outcome::Trim(outcome)) => Some((run, of_run(run, trim(outcome, &run.record.plan)))),
@@ -388,10 +385,14 @@ fn gain_over(before: [f64; 2], after: f64) -> String {
 /// A median by so many times below the mean is told.
 const FAR_BELOW: f64 = 1.5;
 
+fn is_gain_known(main: &Writes<'_>, other: &Writes<'_>) -> bool {
+    [main, other].iter().all(|writes| writes.state == WindowState::Settled)
+}
+
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
     let (mean, floor) = (other.outcome.steady_iops.mean, other.outcome.steady_iops.floor);
     let times = mean / main.outcome.steady_iops.mean.max(f64::MIN_POSITIVE);
-    if main.state != WindowState::Settled || other.state != WindowState::Settled {
+    if !is_gain_known(main, other) {
         let text = format!(
             "With {} % of it unused it gives {} in the {}, {} in the worst second of that; what that gains is not \
              known, since {}.",
@@ -452,7 +453,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
                 number::megabytes_per_second(dirty),
                 number::megabytes_per_second(after),
             );
-            format!("; over a whole pass it {times}: {dirty} and {after}")
+            format!(
+                "; over a whole pass, beside one after a later torture, it {times}: {dirty} and {after}"
+            )
         }
         _ => String::new(),
     };

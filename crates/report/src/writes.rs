@@ -28,6 +28,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) apart: (usize, usize),
     /// Between which means of a tenth of the time they wander, if most of what they vary by is that.
     pub(crate) course: Option<(f64, f64)>,
+    /// By what share of the mean they rise or sink, if they do.
+    pub(crate) tendency: Option<f64>,
     /// Whether any spare area would have been used up.
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
@@ -99,6 +101,7 @@ impl<'a> Writes<'a> {
         let (seconds, shape) = (whole as f64, Shape::of(&last));
         let apart = (Shape::apart(&last), last.len());
         let course = Shape::course(&last);
+        let tendency = Shape::tendency(&last);
         let before = |cliff: u32| series().take_while(move |sample| sample.second < cliff);
         let written_before_cliff =
             outcome.cliff_s.map(|cliff| before(cliff).map(|s| s.written_bytes as f64).sum());
@@ -111,6 +114,7 @@ impl<'a> Writes<'a> {
             shape,
             apart,
             course,
+            tendency,
             had_time_for_a_cliff,
             written_before_cliff,
             in_doubt,
@@ -147,6 +151,18 @@ impl<'a> Writes<'a> {
         window(self.state)
     }
 
+    /// Which of their figures are in doubt, in a sentence, if any are.
+    pub(crate) fn doubtful(&self) -> Option<String> {
+        let what = match (self.in_doubt.fresh, self.in_doubt.steady) {
+            (true, true) => "These figures of random writes are",
+            (true, false) => "What its random writes did at first is",
+            (false, true) if self.state == WindowState::Settled => "What it gives once full is",
+            (false, true) => "What it gives in the end is",
+            (false, false) => return None,
+        };
+        Some(format!("{what} in doubt; the doubts told here say why."))
+    }
+
     /// What the last seconds are, in a word or two, or why that is not said.
     pub(crate) fn steadiness(&self) -> String {
         match self.state {
@@ -177,8 +193,10 @@ impl<'a> Writes<'a> {
         let mut words = match self.shape {
             Some(Shape::Bands { .. }) if share >= STEADY => String::new(),
             _ if share >= STEADY && far_off.is_some() => String::new(),
-            // What wanders is not very steady, however little its seconds differ from the next.
-            _ if self.course.is_some() => word.trim_start_matches("very ").to_owned(),
+            // What wanders or sinks is not very steady, however little its seconds differ from the next.
+            _ if self.course.is_some() || self.tendency.is_some() => {
+                word.trim_start_matches("very ").to_owned()
+            }
             _ => word.to_owned(),
         };
         if let Some(shape) = self.shape {
@@ -189,7 +207,7 @@ impl<'a> Writes<'a> {
                     number::count(low),
                     number::iops(high)
                 ),
-                None => in_words(shape),
+                None => in_words(shape) + &tends(shape, self.tendency),
             };
             if let Some(side) = far_off {
                 words += &format!(" and far {side} it in others");
@@ -232,6 +250,18 @@ fn in_words(shape: Shape) -> String {
         Shape::Declines => "falling all the while".to_owned(),
         Shape::Rises => "rising all the while".to_owned(),
         Shape::Bands { low, high } => format!("in two bands, {} and {}", band(low), band(high)),
+    }
+}
+
+/// That they sink or rise, where the shape has not said so.
+fn tends(shape: Shape, tendency: Option<f64>) -> String {
+    match (shape, tendency) {
+        (Shape::Declines | Shape::Rises, _) | (_, None) => String::new(),
+        (_, Some(change)) => format!(
+            ", {} by {} from the first tenth of the time to the last",
+            if change < 0.0 { "sinking" } else { "rising" },
+            number::percent(change.abs())
+        ),
     }
 }
 
@@ -315,12 +345,16 @@ fn worst_of(all: &[&Outcome]) -> Option<WorstSecond> {
     worst.min_by(|a, b| a.iops.total_cmp(&b.iops))
 }
 
-/// That a die stopped working in the test whose random writes are told, if it did.
-pub(crate) fn lost_die(subject: &Subject) -> Option<String> {
+/// What failed in a simulated drive, a die or its power, in the test whose random writes are told.
+pub(crate) fn what_failed(subject: &Subject) -> Option<String> {
     let is_of_writes = |run: &&Run| run.record.plan.name() == of_writes_in(subject);
-    let mut doubts = subject.runs.iter().filter(is_of_writes).flat_map(|run| &run.record.warnings);
-    let is_it = |doubt: &&Warning| matches!(doubt, Warning::Drive(DriveWarning::DieLost { .. }));
-    doubts.find(is_it).map(ToString::to_string)
+    let doubts = subject.runs.iter().filter(is_of_writes).flat_map(|run| &run.record.warnings);
+    let failed = doubts.filter(|doubt| {
+        use DriveWarning::{DieLost, PowerLost};
+        matches!(doubt, Warning::Drive(DieLost { .. } | PowerLost { .. }))
+    });
+    let failed: Vec<String> = failed.map(ToString::to_string).collect();
+    (!failed.is_empty()).then(|| failed.join(" "))
 }
 
 /// The test whose random writes are told: consistency, or spare area where that alone was run.
@@ -377,6 +411,7 @@ pub(crate) mod tests {
             shape: Shape::of(seconds),
             apart: (Shape::apart(seconds), seconds.len()),
             course: Shape::course(seconds),
+            tendency: Shape::tendency(seconds),
             outcome: Cow::Borrowed(outcome),
         }
     }
@@ -396,6 +431,12 @@ pub(crate) mod tests {
         assert_eq!(
             words(&[4.0; 100], 7_890_000_000, 7_900_000_000, WindowState::Settled),
             "evenly slow, half of the writes take 7.89 s or more"
+        );
+        // SNIA's rule is kept by what sinks for a tenth of its mean.
+        let sinks: Vec<f64> = (0..100).map(|n| 5_000.0 - 3.0 * f64::from(n)).collect();
+        assert_eq!(
+            words(&sinks, 6_000_000, 7_000_000, WindowState::Settled),
+            "steady, in a narrow band, sinking by 6 % from the first tenth of the time to the last"
         );
         let rare = words(&level, 6_000_000, 250_000_000, WindowState::Settled);
         assert_eq!(

@@ -45,7 +45,7 @@ pub use record::figure_statistics::{FigureStatistics, mean_and_deviation};
 pub use record::host::Host;
 pub use record::imported::ImportedFrom;
 pub use record::label::{Label, LabelError};
-pub use record::number::{in_words, thousands};
+pub use record::number::{beside_bound, in_words, thousands, to_the_hair};
 pub use record::options::RunOptions;
 pub use record::phase::Phase;
 pub use record::power_source::PowerSource;

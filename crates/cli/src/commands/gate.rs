@@ -9,7 +9,7 @@ use writecliff::{ErrorKind, Gated, gate};
 use writecliff_device::{Nanos, printable};
 use writecliff_output::send_text;
 use writecliff_suite::gate::{Check, Limits, Of};
-use writecliff_suite::{Good, in_words};
+use writecliff_suite::{Good, beside_bound};
 
 use crate::error::CliError;
 use crate::keys;
@@ -140,7 +140,7 @@ fn describe(check: &Check) -> String {
         Good::AtMost => "at most",
     };
     let Check { test, figure, unit, because, runs, of, .. } = check;
-    let (got, bound) = (in_words(check.got, *unit), in_words(check.bound, *unit));
+    let [got, bound] = beside_bound(check.got, check.bound, *unit);
     let of = match of {
         _ if *runs == 1 => String::new(),
         Of::Mean => format!(" (mean of {runs} runs)"),

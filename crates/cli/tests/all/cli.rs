@@ -61,7 +61,7 @@ fn json_on_standard_output_is_the_run_s_record_its_figures_and_its_doubts() {
     let mut printed: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let figures = printed.as_object_mut().unwrap().remove("figures").unwrap();
     let doubts = printed.as_object_mut().unwrap().remove("doubts").unwrap();
-    for (place, doubt) in ["within the first second", "30 s of writes"].iter().enumerate() {
+    for (place, doubt) in ["after 1 s or sooner", "30 s of writes"].iter().enumerate() {
         assert!(doubts[place].as_str().unwrap().contains(doubt), "{doubts}");
     }
     let record = record(&run);

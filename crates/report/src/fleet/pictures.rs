@@ -43,9 +43,10 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
     let text = "The lower and the farther left, the better: at 0.1 % a line shows the time that one in \
                 a thousand requests exceeds.";
     let mut views = vec![View::common("Requests that take longer", text, tail)];
-    let longest = fleet.variants.iter().map(|part| part.minutes.len()).max().unwrap_or(0);
-    if longest > 1 {
-        let x = Axis::linear("minutes of service", longest as f64);
+    let minutes = || fleet.variants.iter().flat_map(|part| &part.minutes);
+    let longest = minutes().map(|minute| minute.0).fold(0.0, f64::max);
+    if longest > 1.0 {
+        let x = Axis::linear("minutes of service", longest);
         let y = Axis::decades(
             "99.9th percentile",
             times(|part| &part.minutes, |point| point.1),
@@ -55,7 +56,12 @@ pub(super) fn responses(fleet: &FleetPage) -> Vec<View> {
         .of_nanos();
         let title = "Every minute's 99.9th percentile";
         let minutes = picture(fleet, "minutes", title, (x, y), |part| part.minutes.clone());
-        views.push(View::common(title, "Of reads and writes together. Logarithmic.", minutes));
+        let last = match longest.fract() {
+            0.0 => "",
+            _ => ", the last of what was left of one",
+        };
+        let text = format!("Of reads and writes together, at the end of each{last}. Logarithmic.");
+        views.push(View::common(title, &text, minutes));
     }
     views
 }

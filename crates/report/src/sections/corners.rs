@@ -89,7 +89,10 @@ fn corners(answers: &[Answer<'_, Outcome>]) -> (Vec<Corner>, &'static str) {
     let is_equal = |answer: &Answer<'_, Outcome>, corner: &Corner| {
         let random = Corner { data: Data::Random, ..*corner };
         let both = find(answer.outcome, corner).zip(find(answer.outcome, &random));
-        both.is_none_or(|(one, other)| is_same_rate(one.rate.iops, other.rate.iops))
+        // What went wrong at some moment is no matter of the data.
+        let went_wrong =
+            answer.run.record.warnings.iter().any(|doubt| doubt.from_phase().is_some());
+        !went_wrong && both.is_none_or(|(one, other)| is_same_rate(one.rate.iops, other.rate.iops))
     };
     let of_repeating = || corners.iter().filter(|corner| repeats(corner));
     let makes_none =
@@ -267,11 +270,10 @@ fn note(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) 
         }
         _ => String::new(),
     };
-    let tag = match tag.is_empty() {
-        true => find(answer.outcome, corner).and_then(course).unwrap_or_default(),
-        false => tag,
-    };
-    if tag.is_empty() { tag } else { format!(" ({tag})") }
+    let course = find(answer.outcome, corner).and_then(course);
+    let tags: Vec<String> =
+        Some(tag).filter(|tag| !tag.is_empty()).into_iter().chain(course).collect();
+    if tags.is_empty() { String::new() } else { format!(" ({})", tags.join("; ")) }
 }
 
 /// The row of a corner, with what is in doubt of it: a doubt about another corner is none about this one.

@@ -99,15 +99,16 @@ fn of_several(
         }
         row
     };
-    let is_same = |one: &Row, other: &Row| {
-        one.values.iter().zip(&other.values).all(|(one, other)| match (one.number, other.number) {
-            (Some(one), Some(other)) => is_same_rate(one, other),
-            (one, other) => one == other,
-        })
-    };
-    let rows = distinct(phases.iter().map(row), is_same);
+    let rows = distinct(phases.iter().map(row), repeats);
     let columns = Table::columns_of(subjects, runs.iter().map(|(subject, _)| *subject));
     Table::new(&format!("{test}: {name}"), "", columns, rows)
+}
+
+/// Whether a row says of each drive what an earlier one said; of a drive that did not come to its phase it says nothing.
+fn repeats(before: &Row, row: &Row) -> bool {
+    let both = before.values.iter().zip(&row.values);
+    both.filter_map(|(before, one)| Some((before.number, one.number?)))
+        .all(|(before, one)| before.is_some_and(|before| is_same_rate(before, one)))
 }
 
 /// The first of all that are the same.
@@ -178,5 +179,22 @@ fn watt_hours(value: f64) -> String {
     match value {
         ..0.1 => format!("{} mWh", number::significant(value * 1e3)),
         _ => format!("{} Wh", number::significant(value)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_drive_that_did_not_come_to_a_phase_keeps_no_row_that_repeats() {
+        let row = |numbers: [Option<f64>; 2]| {
+            number_row("", Good::AtLeast, numbers.into_iter(), number::significant)
+        };
+        let before = row([Some(9.2), Some(5.0)]);
+        assert!(repeats(&before, &row([Some(9.2), Some(5.0)])));
+        assert!(repeats(&before, &row([Some(9.21), None])));
+        assert!(!repeats(&before, &row([Some(9.9), None])));
+        assert!(!repeats(&row([Some(9.2), None]), &before), "it is the first to tell of the other");
     }
 }

@@ -154,9 +154,8 @@ fn in_words(target: &Judged) -> String {
     let got = target.got.map_or_else(
         || NONE.to_owned(),
         |got| match value(target, got) {
-            // What a hair decides is told to the hair.
             same if same == bound && got != target.bound => {
-                format!("{} {}", (got * 1e6).round() / 1e6, target.unit())
+                writecliff_suite::to_the_hair(got, target.unit())
             }
             told => told,
         },

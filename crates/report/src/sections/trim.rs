@@ -207,7 +207,11 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
                 let [first, last] = thirds(figure.name, rate);
                 let [clean_first, clean_last] = thirds(clean, rate / share);
                 let [first, last] = [first / clean_first, last / clean_last].map(number::percent);
-                *cell = Cell::from(format!("{first} in the first third, {last} in the last"));
+                // Only where the rate itself was two is it third over third.
+                *cell = Cell::from(match outcome.changed(figure.name) {
+                    Some(_) => format!("{first} in the first third, {last} in the last"),
+                    None => format!("{first} of its first third, {last} of its last"),
+                });
             }
         }
         let row = match phase_of(figure.name) {

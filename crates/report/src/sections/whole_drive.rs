@@ -23,10 +23,19 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     if answers.is_empty() {
         return None;
     }
-    let method = "Sequential writes over all of a drive, erased where that can be, and over the second half \
-                  of one whose first half is full and has rested.";
+    let is_half_full = |answer: &&Answer<'_, Outcome>| fill_of(answer, HALF_FULL).is_some();
+    let half = match answers.iter().filter(is_half_full).count() {
+        0 => "",
+        all if all == answers.len() => {
+            ", and over the second half of one whose first half is full and has rested"
+        }
+        _ => {
+            ", and, of those with figures of it, over the second half of one whose first half is full and has rested"
+        }
+    };
+    let method = format!("Sequential writes over all of a drive, erased where that can be{half}.");
     let views = speed(subjects, &answers).into_iter().collect();
-    Some(Section::new(Plan::NAME, "Whole drive", method, views, tables(subjects, &answers)))
+    Some(Section::new(Plan::NAME, "Whole drive", &method, views, tables(subjects, &answers)))
 }
 
 /// The test in a sentence.

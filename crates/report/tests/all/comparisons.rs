@@ -3,7 +3,7 @@ use crate::drives;
 
 use std::fs;
 
-use drives::{alone, consistency, page};
+use drives::{alone, consistency, of_view, page, pictures};
 use writecliff_device::{Bytes, Nanos};
 use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
 use writecliff_suite::consistency::UntilSteady;
@@ -118,7 +118,10 @@ fn thirds_are_held_against_thirds() {
     };
     assert!(told(&[], "even").starts_with("50 %"));
     let words = |first, last| format!("{first} % in the first third, {last} % in the last");
-    assert!(told(&rates[..1], "clean").starts_with(&words(40, 80)));
+    assert!(
+        told(&rates[..1], "clean").starts_with("40 % of its first third, 80 % of its last"),
+        "a mean held against thirds"
+    );
     assert!(told(&rates[1..], "after").starts_with(&words(63, 38)));
     assert!(told(&rates, "both").starts_with(&words(50, 60)));
     // Beside one that was two nobody is known to be the best.
@@ -290,17 +293,30 @@ fn a_die_lost_within_a_test_leaves_its_question_open() {
 
 /// Also of the random writes that the page begins with.
 #[test]
-fn a_die_lost_in_random_writes_is_told_beside_what_they_came_to() {
+fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     let dir = tempfile::tempdir().unwrap();
     let mut run = consistency(&dir.path().join("run"), 200, 0.0);
-    let (phase, after) = ("torture".to_owned(), Some(Nanos::from_secs(80)));
-    let doubt = DriveWarning::DieLost { phase, after, of_all_stages: false };
-    let said = doubt.to_string();
-    run.record.warnings = vec![doubt.into()];
-    let html = page(&[alone(run)], &dir.path().join("page"));
+    let (phase, after) = ("torture".to_owned(), Nanos::from_secs(80));
+    let later = Vec::new();
+    let faults = [
+        DriveWarning::DieLost { phase: phase.clone(), after: Some(after), of_all_stages: false },
+        DriveWarning::PowerLost { times: 1, phase, after, later, only_later: true },
+    ];
+    let said = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
+    run.record.warnings = faults.map(Into::into).into();
+    let html = page(&[alone(run.clone())], &dir.path().join("page"));
     let (headline, rest) = html.split_once("<ul class=\"verdict\">").unwrap();
     assert!(headline.contains(&format!(". {said}")), "behind what it came to");
     assert!(rest.split("</ul>").next().unwrap().contains(&said), "in the verdict");
+    // A picture names the first that is in it, whatever there was before.
+    let later = vec![("torture".to_owned(), after), ("torture".to_owned(), after)];
+    let phase = "fill".to_owned();
+    let cuts = DriveWarning::PowerLost { times: 3, phase, after, later, only_later: false };
+    run.record.warnings = vec![cuts.into()];
+    let html = page(&[alone(run)], &dir.path().join("cuts"));
+    let pictures = pictures(&html);
+    let marks = &of_view(&pictures, "consistency-whole")[0].markup;
+    assert!(marks.contains("power lost") && marks.contains("again"));
 }
 
 /// By job and key; a job that only one has once, and what has the same parts in another order is another load.
@@ -435,7 +451,7 @@ fn one_load_is_said_only_of_tests_that_all_have_run() {
     assert!(apart.contains("No test was run on all of these drives"));
     let partly = page(&[of(&[&run, &other], "A"), of(&[&run], "B")], &dir.path().join("partly"));
     assert!(partly.contains(
-        "the same load in consistency; these did not come to figures on all of them: transfer-size."
+        "the same load in consistency; only some of them, or none, came to figures in transfer-size."
     ));
     // What did not come to its end, and what went on beyond it, are no whole load, and another one.
     let mut cut = run.clone();
@@ -573,7 +589,7 @@ fn spare_area_alone_is_told_beside_its_smallest_setting() {
     spare.record.status = writecliff_suite::Status::Interrupted;
     let html = page(&[alone(spare)], &dir.path().join("broken-off"));
     let hero = html.split("<h1").nth(1).unwrap().split("<section").next().unwrap();
-    for said in ["The run is not complete", "These figures are in doubt"] {
+    for said in ["The run is not complete", "These figures of random writes are in doubt"] {
         assert!(hero.contains(said), "{said}: {hero}");
     }
 }

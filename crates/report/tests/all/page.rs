@@ -109,7 +109,10 @@ fn a_run_without_a_second_of_random_writes_says_so() {
     let mut stop_at_once = |_: &writecliff_suite::Progress<'_>| ControlFlow::Break(());
     run(&plan, &mut ssd, &path, RunOptions::default(), &mut stop_at_once).unwrap();
     let runs = [Subject::open(&path).unwrap()];
-    assert!(page(&runs, &dir.path().join("page")).contains("there are no figures"));
+    assert!(
+        page(&runs, &dir.path().join("page"))
+            .contains("did not come to its first second of random writes")
+    );
     let text = summary(&runs);
     assert!(text.contains("interrupted") && !text.contains("Steady mean"), "{text}");
     assert!(text.contains("no figures"), "{text}");

@@ -7,7 +7,7 @@ use crate::list::{Outcome, RunRecord};
 use crate::record::figure::{Figure, Good};
 use crate::record::figure_statistics::FigureStatistics;
 use crate::record::judged::{Judged, Unjudged};
-use crate::record::number::in_words;
+use crate::record::number::{beside_bound, in_words};
 use crate::record::rate::may_be_within;
 use crate::record::run_record::Status;
 use crate::record::unit::Unit;
@@ -340,7 +340,7 @@ fn limit_checks(groups: &[Group<'_>], limits: &Limits) -> Result<Vec<Check>, Gat
             Good::AtMost => all.highest,
         };
         if [P99, P999, P9999].contains(&figure) && may_be_within(worst, bound) {
-            let [got, bound] = [worst, bound].map(|value| in_words(value, all.figure.unit));
+            let [got, bound] = beside_bound(worst, bound, all.figure.unit);
             return Err(GateError::WithinStep { limit, test, figure, got, bound });
         }
         let found = Figure { value: worst, ..all.figure };

@@ -56,6 +56,11 @@ const BAND: f64 = 0.05;
 const TREND_EXPLAINS: f64 = 0.5;
 /// ... if it rises or falls by this share of the mean.
 const TREND: f64 = 0.1;
+/// A line through the means of successive tenths that explains so much of their variance is no chance: of ten
+/// that have nothing to do with each other one in two thousand do ...
+const SINKS_EXPLAINS: f64 = 0.8;
+/// ... and is worth a word if it rises or falls by this share of the mean.
+const SINKS: f64 = 0.03;
 /// So many of the seconds are a line ...
 const MOST: f64 = 0.8;
 /// ... if they are within this share of the median.
@@ -76,7 +81,7 @@ impl Shape {
 
     fn of_all(seconds: &[f64]) -> Option<Self> {
         let count = seconds.len() as f64;
-        let mean = seconds.iter().sum::<f64>() / count;
+        let mean = mean(seconds);
         if seconds.is_empty() || mean <= 0.0 {
             return None;
         }
@@ -113,18 +118,33 @@ impl Shape {
     /// The lowest and the highest mean of successive tenths of the seconds, where most of what seconds vary by is
     /// that slow course, and it is wide enough to be seen.
     pub fn course(seconds: &[f64]) -> Option<(f64, f64)> {
-        let mean = |values: &[f64]| values.iter().sum::<f64>() / values.len() as f64;
         if seconds.len() < SECONDS_MIN {
             return None;
         }
         let all = mean(seconds);
         let about = |values: &[f64]| variance(&values.iter().map(|v| v - all).collect::<Vec<_>>());
-        let tenth = |n: usize| &seconds[n * seconds.len() / 10..(n + 1) * seconds.len() / 10];
-        let tenths: Vec<f64> = (0..10).map(|n| mean(tenth(n))).collect();
+        let tenths = tenths(seconds);
         let lowest = tenths.iter().copied().fold(f64::INFINITY, f64::min);
         let highest = tenths.iter().copied().fold(0.0, f64::max);
         let is_slow = about(&tenths) >= TREND_EXPLAINS * about(seconds);
         (is_slow && highest - lowest >= TREND * all).then_some((lowest, highest))
+    }
+
+    /// By what share of the mean they rise, or sink if it is negative, from the first tenth of them to the last, where
+    /// that is no chance. Seconds that are steady by SNIA's rule may do so by up to a tenth.
+    pub fn tendency(seconds: &[f64]) -> Option<f64> {
+        if seconds.len() < SECONDS_MIN {
+            return None;
+        }
+        let tenths = tenths(seconds);
+        let all = mean(&tenths);
+        let about_mean: Vec<f64> = tenths.iter().map(|tenth| tenth - all).collect();
+        let slope = slope(&about_mean);
+        let change = slope * 9.0;
+        // A line with the slope 1 through ten values has the variance 8.25.
+        let explained = slope * slope * 8.25;
+        let is_line = explained >= SINKS_EXPLAINS * variance(&about_mean);
+        (is_line && change.abs() >= SINKS * all).then(|| change / all)
     }
 
     /// A name for tables and checks.
@@ -140,6 +160,16 @@ impl Shape {
             Self::Rises => "rises",
         }
     }
+}
+
+fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// The means of successive tenths of the seconds.
+fn tenths(seconds: &[f64]) -> Vec<f64> {
+    let tenth = |n: usize| &seconds[n * seconds.len() / 10..(n + 1) * seconds.len() / 10];
+    (0..10).map(|n| mean(tenth(n))).collect()
 }
 
 /// The share of the seconds that are about their median, if that is most of them.
@@ -227,7 +257,6 @@ fn bands(values: &[f64]) -> Option<(Band, Band)> {
     }
     let (lower, upper) = sorted.split_at(cut?);
     let smaller = lower.len().min(upper.len());
-    let mean = |part: &[f64]| part.iter().sum::<f64>() / part.len() as f64;
     let (low, high) = (mean(lower), mean(upper));
     let spread = |part: &[f64], mean: f64| part.iter().map(|v| (v - mean).powi(2)).sum::<f64>();
     let within = spread(lower, low) + spread(upper, high);
@@ -267,6 +296,24 @@ mod tests {
 
     fn made(of: impl Fn(usize) -> f64) -> Vec<f64> {
         (0..600).map(of).collect()
+    }
+
+    #[test]
+    fn what_sinks_by_more_than_chance_is_told_by_how_much() {
+        let falls = |by: f64, scatter: f64| {
+            made(|at| 5_000.0 * (1.0 - by * at as f64 / 599.0) + scatter * (chance(at) - 0.5))
+        };
+        // What scatter does to ten means of sixty seconds.
+        let near = |change: Option<f64>, share: f64| (change.unwrap() - share).abs() < 0.02;
+        assert!(near(Shape::tendency(&falls(0.08, 0.0)), -0.075));
+        assert!(near(Shape::tendency(&falls(0.08, 1_000.0)), -0.075));
+        assert!(near(Shape::tendency(&falls(-0.08, 1_000.0)), 0.07));
+        // Too little for a word; scatter alone; there and back.
+        assert_eq!(Shape::tendency(&falls(0.02, 0.0)), None);
+        assert_eq!(Shape::tendency(&falls(0.0, 4_000.0)), None);
+        let back = made(|at| 5_000.0 + 500.0 * (at as f64 / 600.0 * std::f64::consts::TAU).sin());
+        assert_eq!(Shape::tendency(&back), None);
+        assert_eq!(Shape::tendency(&[5_000.0; 59]), None);
     }
 
     #[test]

@@ -32,6 +32,20 @@ pub fn in_words(value: f64, unit: impl fmt::Display) -> String {
     format!("{number} {unit}").trim_end().to_owned()
 }
 
+/// A value and the bound that it is held against, as [`in_words`]: what a hair decides is told to the hair.
+pub fn beside_bound(value: f64, bound: f64, unit: impl fmt::Display) -> [String; 2] {
+    let [got, asked] = [value, bound].map(|value| in_words(value, &unit));
+    match got == asked && value != bound {
+        true => [to_the_hair(value, unit), asked],
+        false => [got, asked],
+    }
+}
+
+/// `400.338406 ms`.
+pub fn to_the_hair(value: f64, unit: impl fmt::Display) -> String {
+    format!("{} {unit}", (value * 1e6).round() / 1e6).trim_end().to_owned()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -54,6 +68,9 @@ mod tests {
         ];
         assert_eq!(said, expected);
         assert_eq!(in_words(2.0, ""), "2");
+        assert_eq!(beside_bound(4_999.6, 5_000.0, "IOPS"), ["4999.6 IOPS", "5,000 IOPS"]);
+        assert_eq!(beside_bound(5_000.0, 5_000.0, "IOPS"), ["5,000 IOPS", "5,000 IOPS"]);
+        assert_eq!(beside_bound(4_998.0, 5_000.0, "IOPS"), ["4,998 IOPS", "5,000 IOPS"]);
         assert_eq!(
             [0.4, 999.6, 1_234_567.0, -1_234.0].map(thousands),
             ["0", "1,000", "1,234,567", "-1,234"]

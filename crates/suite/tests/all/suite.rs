@@ -319,6 +319,15 @@ fn what_was_cut_short_is_shown_and_not_judged() {
         assert!(targets[0].got.is_some());
         assert!(targets.iter().all(|target| target.passes.is_none()), "{targets:?}");
     }
+    // Of so few a percentile would be the longest of them.
+    let far_out = SUITE.replace("\"longest\"", "\"p99.9999\"");
+    let AnyPlan::Suite(far_out) = AnyPlan::Suite(toml::from_str(&far_out).unwrap()).quick() else {
+        panic!("another plan")
+    };
+    let far_out = run_on(far_out, &dir.path().join("far out"), u32::MAX);
+    let targets = targets(&far_out);
+    let percentile = targets.iter().find(|target| target.figure.ends_with("p99.9999")).unwrap();
+    assert_eq!((percentile.got, percentile.passes), (None, None));
     let error = gate(&[quick], &Limits::default(), None, 0.0).unwrap_err();
     assert!(error.to_string().contains("did not last as long as the suite asks"), "{error}");
     let error = gate(&[broken_off], &Limits::default(), None, 0.0).unwrap_err();

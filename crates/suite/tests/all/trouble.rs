@@ -259,8 +259,11 @@ fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usiz
     // I/Os that fail may end it.
     let _ = run(plan, &mut drive, &path, RunOptions::default(), go_on);
     open(&path).unwrap().0.warnings.into_iter().find_map(|doubt| match doubt {
-        Warning::Drive(DriveWarning::PowerLost { times, phase, after, later }) => {
+        Warning::Drive(DriveWarning::PowerLost { times, phase, after, later, only_later }) => {
             assert_eq!(later.len(), times - 1, "each has its moment");
+            // Of what was fresh before nothing is in doubt.
+            let is_past = phase == "torture" && after >= Nanos::from_secs(10);
+            assert_eq!(only_later, is_past, "{phase} after {after}");
             Some((times, phase, after.0 / 1_000_000_000))
         }
         _ => None,

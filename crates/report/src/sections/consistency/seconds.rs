@@ -47,7 +47,7 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
     let closer = paces.first().map_or_else(String::new, |(documents, times)| {
         let documents = number::seconds(*documents);
         let pace = match paces.windows(2).all(|pair| pair[0] == pair[1]) {
-            true if *times == 1.0 => "where time runs on".to_owned(),
+            true if number::times(*times) == "1.0" => "where time runs on".to_owned(),
             true => format!("where time runs {} times as fast", number::times(*times)),
             false => "on a time scale of each drive's own where that is another".to_owned(),
         };
@@ -180,7 +180,7 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
     let mut marks = Vec::new();
     if let Some(at) = cliff {
         // In the unit of the axis below.
-        let what = if outcome.came_back() { "below half from" } else { "cliff at" };
+        let what = if outcome.came_back() { "below half at" } else { "cliff at" };
         let label = format!("{what} {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }

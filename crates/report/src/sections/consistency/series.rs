@@ -54,14 +54,23 @@ impl Series<'_> {
                 faults.push((after.as_secs_f64(), what));
             }
         };
+        let mut lost_power = "power lost";
         for doubt in &self.run.record.warnings {
             match doubt {
                 Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
                     add(phase, after, "a die lost");
                 }
                 Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
-                    add(phase, after, "power lost");
-                    later.iter().for_each(|(phase, after)| add(phase, after, "again"));
+                    // The first that is in this picture says what it is.
+                    let all = std::iter::once((phase, after));
+                    for (phase, after) in
+                        all.chain(later.iter().map(|(phase, after)| (phase, after)))
+                    {
+                        if *phase == self.phase {
+                            add(phase, after, lost_power);
+                            lost_power = "again";
+                        }
+                    }
                 }
                 _ => {}
             }

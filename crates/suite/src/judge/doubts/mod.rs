@@ -170,9 +170,16 @@ fn die_lost(record: &RunRecord) -> Option<Warning> {
     let after = Faults::of(&record.drive).lost_die.map(|at| into(phase, at));
     // Fills of other settings come before it and after.
     let of_all_stages = matches!(record.plan, Plan::SpareArea(_))
-        || phase.name.rsplit('/').next() == Some(consistency::FILL);
+        || phase.name.rsplit('/').next() == Some(consistency::FILL)
+        || after.and_then(|after| is_past_fresh(record, &phase.name, after)) == Some(false);
     // A purge brings no die back: what comes later, at whatever setting, is without it.
     Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, of_all_stages }))
+}
+
+/// Whether a moment in the random writes of the consistency test comes when what is called fresh is over.
+fn is_past_fresh(record: &RunRecord, phase: &str, after: Nanos) -> Option<bool> {
+    let is_of_writes = matches!(record.plan, Plan::Consistency(_)) && phase == consistency::TORTURE;
+    is_of_writes.then(|| after >= consistency::FRESH_SPAN)
 }
 
 /// When power went while something was measured, and in which phase.
@@ -192,7 +199,8 @@ fn power_lost(record: &RunRecord) -> Option<Warning> {
     let mut moments = cuts.iter().map(|(phase, at)| (phase.name.clone(), into(phase, *at)));
     let (phase, after) = moments.next().filter(|_| !is_about_power(record))?;
     let (times, later) = (cuts.len(), moments.collect());
-    Some(Warning::Drive(DriveWarning::PowerLost { times, phase, after, later }))
+    let only_later = is_past_fresh(record, &phase, after) == Some(true);
+    Some(Warning::Drive(DriveWarning::PowerLost { times, phase, after, later, only_later }))
 }
 
 fn is_about_power(record: &RunRecord) -> bool {
@@ -215,7 +223,11 @@ fn data_lost(record: &RunRecord) -> Option<Warning> {
         (lost > 0).then(|| (phase.name.clone(), lost))
     };
     let (phases, lost): (Vec<String>, Vec<u64>) = record.phases.iter().filter_map(lost).unzip();
-    let doubt = DriveWarning::DataLost { pages: lost.iter().sum(), phases };
+    let pages = lost.iter().sum();
+    // What is lost makes no write slower that came before.
+    let only_later = matches!(record.plan, Plan::Consistency(_))
+        && phases.iter().all(|phase| phase == consistency::TORTURE);
+    let doubt = DriveWarning::DataLost { pages, phases, only_later };
     (!is_told && !lost.is_empty()).then_some(Warning::Drive(doubt))
 }
 

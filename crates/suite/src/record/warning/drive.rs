@@ -154,6 +154,9 @@ pub enum DriveWarning {
         /// The phases in which it did again, and when; none in records from before they were kept.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         later: Vec<(String, Nanos)>,
+        /// Whether fills and fresh rates were over by then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_later: bool,
     },
     /// A simulated drive lost what it had acknowledged.
     #[error(
@@ -166,6 +169,9 @@ pub enum DriveWarning {
         pages: u64,
         /// The phases in which it did.
         phases: Vec<String>,
+        /// Whether fills were over by then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_later: bool,
     },
     /// The drive reached the temperature at which it protects itself.
     #[error(

@@ -126,7 +126,7 @@ pub enum JobWarning {
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.
     #[error(
-        "Some {wanted} I/Os were in flight at once in the busiest second, and the drive takes {taken}: the rest \
+        "Some {wanted} I/Os were in flight at once in the busiest second that figures are of, and the drive takes {taken}: the rest \
          waited in the host, as they do in the kernel, and latencies include that."
     )]
     QueuedInHost {

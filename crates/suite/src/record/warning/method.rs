@@ -107,9 +107,8 @@ pub enum MethodWarning {
     },
     /// It fell in the first second or at its end.
     #[error(
-        "The write cliff came within the first {}: what is called fresh, {}, may have part of it in it. \
+        "The write cliff came after {seconds} s or sooner: what is called fresh, {}, may have part of it in it. \
          What the drive does erased may be more, and the cliff may come sooner.",
-        if *seconds == 1 { "second" } else { "two seconds" },
         in_words(fresh.round_ties_even(), "IOPS")
     )]
     CliffAtOnce {
@@ -431,7 +430,7 @@ pub enum MethodWarning {
     NoTemperature,
     /// A part of the test has figures of less than its time.
     #[error(
-        "The run ended in {phase}, after {lasted} of it: what is told of that part is of this time."
+        "The run ended in {phase}, after {lasted} of it: what is told of that part, if anything is, is of this time."
     )]
     BrokenOff {
         /// The part.

@@ -82,9 +82,11 @@ impl Warning {
         match self {
             Self::Method(doubt) => doubt.is_of(stage),
             Self::Drive(DriveWarning::Rebuilt { in_fill: true, .. }) => stage == Stage::Fill,
-            Self::Drive(DriveWarning::DieLost { of_all_stages: false, .. }) => {
-                stage == Stage::Later
-            }
+            Self::Drive(
+                DriveWarning::DieLost { of_all_stages: false, .. }
+                | DriveWarning::PowerLost { only_later: true, .. }
+                | DriveWarning::DataLost { only_later: true, .. },
+            ) => stage == Stage::Later,
             _ => true,
         }
     }

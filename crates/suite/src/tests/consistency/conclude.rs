@@ -14,6 +14,8 @@ use crate::record::warning::{Filled, MethodWarning, Warning};
 
 /// Seconds that fresh performance is taken from.
 const FRESH_SECONDS: usize = 10;
+/// The same as a time.
+pub(crate) const FRESH_SPAN: Nanos = Nanos::from_secs(FRESH_SECONDS as u64);
 /// A fall in them is none if a second of the first so many ...
 const BEATS_WITHIN: usize = 60;
 /// ... that follows it has this share of the first again.
@@ -134,10 +136,8 @@ pub(crate) fn conclude_phases(
         fast_part: FastPart::of(&fill, drive.temperature_limit),
         fresh_iops,
         cliff_s: cliff.map(|second| second as u32),
-        falls_again: cliff.is_some()
-            && iops[steady_from..]
-                .windows(CLIFF_SECONDS)
-                .any(|ten| ten.iter().sum::<f64>() / (ten.len() as f64) < CLIFF_SHARE * fresh_iops),
+        falls_again: cliff
+            .is_some_and(|cliff| falls_again(&iops, cliff, steady_from, CLIFF_SHARE * fresh_iops)),
         warm_fall_s: other_fall.filter(|_| !is_of_lost_die).map(|second| second as u32),
         lost_die_fall_s: other_fall.filter(|_| is_of_lost_die).map(|second| second as u32),
         fell_from_iops: fell_from,
@@ -156,6 +156,14 @@ pub(crate) fn conclude_phases(
         dead_seconds: iops.iter().filter(|iops| **iops == 0.0).count() as u32,
     };
     (Some(outcome), warnings)
+}
+
+/// Whether ten seconds of the steady window are below half on average, after ten that were not.
+fn falls_again(iops: &[f64], cliff: usize, steady_from: usize, half: f64) -> bool {
+    let tens = |from: usize| iops.get(from..).unwrap_or_default().windows(CLIFF_SECONDS);
+    let is_below = |ten: &[f64]| ten.iter().sum::<f64>() / (ten.len() as f64) < half;
+    let came_back = tens(cliff).position(|ten| !is_below(ten));
+    came_back.is_some_and(|back| tens((cliff + back).max(steady_from)).any(is_below))
 }
 
 /// Whether the drive was too warm in all of its fresh seconds already, and copies since: it fell for that then, and
@@ -278,6 +286,21 @@ mod tests {
         assert_eq!(fresh_and_cliff(&falls(900.0), is_warm), (1000.0, None));
         assert_eq!(fresh_and_cliff(&falls(200.0), is_warm), (1000.0, Some(160)));
         assert_eq!(cold(&falls(900.0)), (1000.0, Some(100)));
+    }
+
+    #[test]
+    fn a_fall_that_goes_on_into_the_window_is_one() {
+        let level = |share: f64, seconds: usize| vec![1000.0 * share; seconds];
+        let again = |parts: &[Vec<f64>], steady_from: usize| {
+            falls_again(&parts.concat(), 100, steady_from, 500.0)
+        };
+        let once = [level(1.0, 100), level(0.3, 60), level(0.9, 100)];
+        assert!(!again(&once, 120) && !again(&once, 200));
+        let twice = [&once[..], &[level(0.4, 20), level(0.9, 20)]].concat();
+        assert!(again(&twice, 120) && again(&twice, 200));
+        // Before the window, for which others are told.
+        assert!(!again(&twice, 285));
+        assert!(!again(&[level(1.0, 100), level(0.3, 200)], 150), "it never came back");
     }
 
     #[test]

@@ -24,7 +24,7 @@ use crate::method::test::{Known, Test};
 use crate::record::figure::{Figure, figures_of, names_of};
 use crate::record::warning::Warning;
 
-pub(crate) use conclude::{conclude_phases, steady_from};
+pub(crate) use conclude::{FRESH_SPAN, conclude_phases, steady_from};
 pub use figures::{CLIFF, FIGURES, FRESH, MEAN};
 pub use outcome::{FallCause, Outcome, WorstSecond};
 pub use plan::{Plan, UntilSteady};

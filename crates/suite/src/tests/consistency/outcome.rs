@@ -39,8 +39,8 @@ pub struct Outcome {
     pub fresh_iops: f64,
     /// The second in which performance fell below half of fresh and stayed there.
     pub cliff_s: Option<u32>,
-    /// Whether it falls below half again for ten seconds on average within the steady window, whatever that is on
-    /// average.
+    /// Whether it falls below half again for ten seconds on average within the steady window, after ten that were not,
+    /// whatever that window is on average.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub falls_again: bool,
     /// Where there is no other fall: the second of one while the drive slowed down because it was too warm.
@@ -91,7 +91,7 @@ impl Outcome {
 
     /// For how long it fell, where it [came back](Self::came_back).
     pub fn how_long(&self) -> &'static str {
-        if self.falls_again { "again and again" } else { "for a while" }
+        if self.falls_again { "more than once" } else { "for a while" }
     }
 
     /// Where it met no write cliff that can be told: the second of another fall, and what that came with.

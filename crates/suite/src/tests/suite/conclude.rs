@@ -142,8 +142,8 @@ fn figures(
             }
             Some(_) => None,
         };
-        // Of fewer I/Os a percentile is the longest of them.
-        let got = got.filter(|_| !matches!(unjudged, Some(Unjudged::FewIos { .. })));
+        // Of fewer I/Os a percentile is the longest of them, whatever else leaves it unjudged.
+        let got = got.filter(|_| figures.is_some_and(|figures| figures.ios >= needed));
         target.judged(&name, got, drive.into(), unjudged)
     });
     let targets = judged.collect();

@@ -219,7 +219,10 @@ impl Load {
             let operations = [Operation::Read, Operation::Write, Operation::Trim];
             operations.into_iter().zip(bounds.map(Clone::clone)).collect::<Vec<_>>()
         };
-        let source = Some(format!("{suite}, {}", self.alias));
+        let source = Some(match self.alias == suite {
+            true => suite.to_owned(),
+            false => format!("{suite}, {}", self.alias),
+        });
         let mut targets = Vec::new();
         let mut add = |of, figure, limit, per_terabyte| {
             targets.push(Target { of, figure, limit, per_terabyte, source: source.clone() });
