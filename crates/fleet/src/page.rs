@@ -503,6 +503,15 @@ mod tests {
     }
 
     #[test]
+    fn what_is_left_of_a_minute_ends_with_the_service() {
+        let (mut variant, service) = service("", &[5, 9]);
+        variant.fleet.duration = Nanos::from_secs(75);
+        let minutes = part(&variant, &service, false).minutes;
+        let ends: Vec<f64> = minutes.iter().map(|minute| minute.0).collect();
+        assert_eq!(ends, [1.0, 1.25]);
+    }
+
+    #[test]
     fn variants_that_were_not_asked_or_counted_alike_are_not_compared() {
         let calm = &[5, 5, 5][..];
         let (first, _) = service("a", calm);

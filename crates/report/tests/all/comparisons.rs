@@ -319,6 +319,22 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     assert!(marks.contains("power lost") && marks.contains("again"));
 }
 
+/// What cannot be purged is written full once.
+#[test]
+fn a_half_full_drive_is_told_of_where_there_was_one() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan::WholeDrive(whole_drive::Plan::default()).quick();
+    let mut run = drives::tiny(&plan, &dir.path().join("run"));
+    let told = |run: &Run, name: &str| {
+        let html = page(&[alone(run.clone())], &dir.path().join(name));
+        html.contains("whose first half is full and has rested")
+    };
+    assert!(told(&run, "both"));
+    let Some(Outcome::WholeDrive(outcome)) = &mut run.record.outcome else { panic!("no outcome") };
+    outcome.fills.truncate(1);
+    assert!(!told(&run, "once"));
+}
+
 /// By job and key; a job that only one has once, and what has the same parts in another order is another load.
 #[test]
 fn plans_of_jobs_differ_by_what_differs() {
