@@ -436,7 +436,7 @@ pub(crate) mod tests {
         let sinks: Vec<f64> = (0..100).map(|n| 5_000.0 - 3.0 * f64::from(n)).collect();
         assert_eq!(
             words(&sinks, 6_000_000, 7_000_000, WindowState::Settled),
-            "steady, in a narrow band, sinking by 6 % from the first tenth of the time to the last"
+            "steady, in a narrow band, sinking by 5 % from the first tenth of the time to the last"
         );
         let rare = words(&level, 6_000_000, 250_000_000, WindowState::Settled);
         assert_eq!(

@@ -276,7 +276,8 @@ fn note(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>, corner: &Corner) 
     if tags.is_empty() { String::new() } else { format!(" ({})", tags.join("; ")) }
 }
 
-/// The row of a corner, with what is in doubt of it: a doubt about another corner is none about this one.
+/// The row of a corner, with what is in doubt of it: a doubt about another corner is none about this one. Where a rate
+/// was two it ranks nobody.
 fn doubted(
     subjects: &Subjects<'_>,
     answers: &[Answer<'_, Outcome>],
@@ -288,7 +289,9 @@ fn doubted(
         let subject = &subjects.all[answer.subject];
         cell.in_doubt = subject.is_part_doubtful_at(Stage::Later, Plan::NAME, Some(&phase));
     }
-    row
+    let mut figures = answers.iter().filter_map(|answer| find(answer.outcome, corner));
+    let is_two = figures.any(|figures| figures.changed.is_some());
+    Row { good: row.good.filter(|_| !is_two), ..row }
 }
 
 fn rates(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], corners: &[Corner]) -> Table {

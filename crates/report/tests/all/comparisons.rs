@@ -387,6 +387,27 @@ fn a_doubt_about_one_corner_marks_that_corner_alone() {
     assert!(some.iter().all(|row| row.contains("write")), "{some:?}");
 }
 
+/// As the page says of its stars.
+#[test]
+fn a_corner_whose_rate_was_two_ranks_nobody() {
+    let dir = tempfile::tempdir().unwrap();
+    let plan = Plan::Corners(writecliff_suite::corners::Plan::default()).quick();
+    let mut run = drives::tiny(&plan, &dir.path().join("run"));
+    run.record.warnings.clear();
+    let starred = |changed: Option<[f64; 2]>, name: &str| {
+        let mut faster = run.clone();
+        let Some(Outcome::Corners(outcome)) = &mut faster.record.outcome else { panic!("another") };
+        outcome.corners[0].changed = changed;
+        outcome.corners[0].rate.iops *= 2.0;
+        outcome.corners[0].rate.megabytes_per_second *= 2.0;
+        let html = page(&[named(&run, "A"), named(&faster, "B")], &dir.path().join(name));
+        let table = html.split("<h3>Rates</h3>").nth(1).unwrap().split("</table>").next().unwrap();
+        table.split("</tr>").find(|row| row.contains("write, QD3")).unwrap().contains('★')
+    };
+    assert!(starred(None, "one"));
+    assert!(!starred(Some([9_000.0, 1_000.0]), "two"));
+}
+
 /// What was done before is as good as that of a run that came to its end.
 #[test]
 fn a_run_that_is_broken_off_marks_what_it_did_not_finish_alone() {

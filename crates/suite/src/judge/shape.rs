@@ -130,7 +130,7 @@ impl Shape {
         (is_slow && highest - lowest >= TREND * all).then_some((lowest, highest))
     }
 
-    /// By what share of the mean they rise, or sink if it is negative, from the first tenth of them to the last, where
+    /// By what share of its mean they rise, or sink if it is negative, from the first tenth of them to the last, where
     /// that is no chance. Seconds that are steady by SNIA's rule may do so by up to a tenth.
     pub fn tendency(seconds: &[f64]) -> Option<f64> {
         if seconds.len() < SECONDS_MIN {
@@ -144,7 +144,7 @@ impl Shape {
         // A line with the slope 1 through ten values has the variance 8.25.
         let explained = slope * slope * 8.25;
         let is_line = explained >= SINKS_EXPLAINS * variance(&about_mean);
-        (is_line && change.abs() >= SINKS * all).then(|| change / all)
+        (is_line && change.abs() >= SINKS * all).then(|| tenths[9] / tenths[0] - 1.0)
     }
 
     /// A name for tables and checks.

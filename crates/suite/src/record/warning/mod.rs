@@ -161,6 +161,9 @@ impl Warning {
             Self::Drive(
                 DriveWarning::DieLost { phase, .. } | DriveWarning::PowerLost { phase, .. },
             ) => Some(phase),
+            Self::Drive(DriveWarning::DataLost { phases, .. }) => {
+                phases.first().map(String::as_str)
+            }
             _ => None,
         }
     }
