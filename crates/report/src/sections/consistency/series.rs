@@ -1,6 +1,7 @@
 //! The series of seconds that are compared, and the ranges that they share.
 
-use writecliff_device::Nanos;
+use std::iter;
+
 use writecliff_measure::{LatencyCount, Sample};
 use writecliff_suite::consistency::{self, Outcome, UntilSteady};
 use writecliff_suite::{DriveWarning, Plan, Warning, WindowState};
@@ -48,29 +49,22 @@ pub(super) struct Series<'a> {
 impl Series<'_> {
     /// What went wrong with a simulated drive in these writes, and in which seconds.
     pub(super) fn faults_s(&self) -> Vec<(f64, &'static str)> {
+        let is_here = |phase: &str| phase == self.phase;
         let mut faults = Vec::new();
-        let mut add = |phase: &str, after: &Nanos, what| {
-            if *phase == self.phase {
-                faults.push((after.as_secs_f64(), what));
-            }
-        };
-        let mut lost_power = "power lost";
         for doubt in &self.run.record.warnings {
             match doubt {
-                Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
-                    add(phase, after, "a die lost");
+                Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. })
+                    if is_here(phase) =>
+                {
+                    faults.push((after.as_secs_f64(), "a die lost"));
                 }
                 Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
+                    let later = later.iter().map(|(phase, after)| (phase, after));
+                    let all = iter::once((phase, after)).chain(later);
+                    let here = all.filter(|(phase, _)| is_here(phase));
                     // The first that is in this picture says what it is.
-                    let all = std::iter::once((phase, after));
-                    for (phase, after) in
-                        all.chain(later.iter().map(|(phase, after)| (phase, after)))
-                    {
-                        if *phase == self.phase {
-                            add(phase, after, lost_power);
-                            lost_power = "again";
-                        }
-                    }
+                    let names = iter::once("power lost").chain(iter::repeat("again"));
+                    faults.extend(here.map(|(_, after)| after.as_secs_f64()).zip(names));
                 }
                 _ => {}
             }
