@@ -26,9 +26,15 @@ struct FittedKey {
     key: String,
     scenario: String,
     value: KeyValue,
+    /// What one of it is as a share of the drive's capacity, if it counts blocks: relatives with other dies lend their
+    /// spare area, and not how many blocks that is. Else 1.
+    share: f64,
     /// The maker of the drive's controller.
     maker: String,
 }
+
+/// The key that counts blocks.
+const BLOCKS: &str = "nand.blocks_per_plane";
 
 /// A drive without what is left out, and the figures that it is compared with.
 struct Case {
@@ -40,7 +46,7 @@ struct Case {
 
 /// Compares the figures that drives were fitted to with drives that were not: the fitted keys have
 /// the geometric mean of what other drives of the catalogue with a controller of the same maker were
-/// fitted to, or of all others if there is none. A key that no other drive was fitted by stays as it
+/// fitted to, or of all others if there is none; of blocks their share of the capacity. A key that no other drive was fitted by stays as it
 /// is, and the figure is left out.
 ///
 /// `watch` is told of drives, or of scenarios of drives, where [`compare`] tells of treatments.
@@ -80,6 +86,9 @@ fn fitted_keys(figures: &[Published]) -> Result<Vec<FittedKey>, Error> {
     for drive in drives {
         let profile = profile(drive)?;
         let (identity, values) = (profile.identity(), profile.record().values);
+        let capacity = identity.capacity.0 as f64;
+        let of_block =
+            profile.clone().into_ssd().map(|ssd| ssd.superblock_size().0 as f64 / capacity);
         let maker = identity.controller.as_deref().and_then(|text| text.split(' ').next());
         for (key, scenario) in &identity.fitted {
             let at = key.split_once('.').and_then(|(section, key)| values.get(section)?.get(key));
@@ -89,6 +98,7 @@ fn fitted_keys(figures: &[Published]) -> Result<Vec<FittedKey>, Error> {
                     key: key.clone(),
                     scenario: scenario.clone(),
                     value,
+                    share: of_block.filter(|_| key == BLOCKS).unwrap_or(1.0),
                     maker: maker.unwrap_or_default().to_owned(),
                 });
             }
@@ -129,10 +139,37 @@ fn of_relatives(left_out: &FittedKey, keys: &[FittedKey]) -> Option<Value> {
         let is_other = |key: &&FittedKey| {
             key.key == left_out.key && key.drive != left_out.drive && is_relative(key, left_out)
         };
-        let numbers = keys.iter().filter(is_other).map(|key| key.value.number().max(1.0).ln());
-        let numbers: Vec<f64> = numbers.collect();
+        let number = |key: &FittedKey| (key.value.number().max(1.0) * key.share).ln();
+        let numbers: Vec<f64> = keys.iter().filter(is_other).map(number).collect();
         (!numbers.is_empty()).then(|| (numbers.iter().sum::<f64>() / numbers.len() as f64).exp())
     };
     let mean = others(|a, b| a.maker == b.maker).or_else(|| others(|_, _| true))?;
-    Some(left_out.value.with_number(mean).written())
+    Some(left_out.value.with_number(mean / left_out.share).written())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn relatives_lend_their_spare_area_and_not_how_many_blocks_it_is() {
+        let drives = ["samsung-pm9a3-960gb", "sk-hynix-pe8110-960gb", "wd-datacenter-nvme-960gb"];
+        let figure = |drive: &str| Published { drive: drive.to_owned(), ..a_figure() };
+        let keys = fitted_keys(&drives.map(figure)).unwrap();
+        let blocks: Vec<&FittedKey> = keys.iter().filter(|key| key.key == BLOCKS).collect();
+        assert!(blocks.len() >= drives.len());
+        for key in blocks {
+            let raw = key.value.number() * key.share;
+            assert!((1.05..1.6).contains(&raw), "{}: {raw} of the capacity", key.drive);
+            let lent = of_relatives(key, &keys).unwrap();
+            let lent = KeyValue::read(&lent).unwrap().number() * key.share;
+            assert!((1.05..1.6).contains(&lent), "{}: {lent}", key.drive);
+        }
+    }
+
+    fn a_figure() -> Published {
+        writecliff_suite::check::parse("figures.csv", writecliff_suite::check::PUBLISHED)
+            .unwrap()
+            .remove(0)
+    }
 }
