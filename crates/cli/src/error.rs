@@ -82,11 +82,12 @@ pub(crate) enum CliError {
     #[error("cannot catch Ctrl-C: {0}; nothing was started")]
     Signals(#[from] ctrlc::Error),
     #[error(
-        "{}\nWhat is finished is kept; `writecliff review --resume {}` goes on with the rest, and `writecliff report {}` \
-         shows what there is",
-        keys::of_error(source), path.display(), path.display()
+        "{}\nWhat is finished is kept{}; `writecliff review --resume {}` goes on with the rest",
+        keys::of_error(source),
+        if *is_shown { ", and its page is written" } else { "" },
+        path.display()
     )]
-    ReviewBroken { source: Box<writecliff::Error>, path: PathBuf },
+    ReviewBroken { source: Box<writecliff::Error>, path: PathBuf, is_shown: bool },
     #[error("the gate is closed: {failed} of {all} checks failed; they are listed above")]
     GateClosed { failed: usize, all: usize },
     #[error("the gate cannot be decided: {0}")]
@@ -157,9 +158,12 @@ pub(crate) enum CliError {
 
 impl CliError {
     /// What ended the review in this directory; if it had begun, the rest waits there.
-    pub(crate) fn review_broken(source: writecliff::Error, path: &Path) -> Self {
+    pub(crate) fn review_broken(source: writecliff::Error, path: &Path, is_shown: bool) -> Self {
         match Review::is_at(path) && source.kind() != ErrorKind::Usage {
-            true => Self::ReviewBroken { source: Box::new(source), path: path.to_owned() },
+            true => {
+                let (source, path) = (Box::new(source), path.to_owned());
+                Self::ReviewBroken { source, path, is_shown }
+            }
             false => Self::Library(source),
         }
     }

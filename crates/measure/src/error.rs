@@ -20,7 +20,7 @@ pub enum RecordError {
     RunDirectory(#[from] RunDirectoryError),
     /// For a whole second the device failed every I/O.
     #[error(
-        "the device failed all {failed} I/Os of second {second}: {}; {}, nothing more was sent to it",
+        "the device failed all {failed} I/Os of second {second}, and nothing more was sent to it: {}; {}",
         error_text(*errno), error_advice(*errno)
     )]
     EveryIoFailed {
@@ -33,8 +33,8 @@ pub enum RecordError {
     },
     /// The device failed a noticeable share of a series' I/Os.
     #[error(
-        "the device failed {failed} of {all} I/Os of {series}{}; from 1 in {FAILED_ONE_IN} on a \
-         run's figures are not the drive's: {}, `failed_ios` in run.json names the first",
+        "the device failed {failed} of {all} I/Os of {series}{} (`failed_ios` in run.json); from 1 in {FAILED_ONE_IN} on a \
+         run's figures are not the drive's: {}",
         first.as_ref().map_or_else(String::new, |first| format!(", the first a {first}")),
         error_advice(first.as_ref().map_or(0, |first| first.errno))
     )]

@@ -103,13 +103,23 @@ fn go(review: &ReviewRun, options: &ReviewArguments) -> Result<(), CliError> {
         watched(&event, is_real, &live, &interrupt)
     });
     live.end();
-    let ended = ended.map_err(|source| CliError::review_broken(source, &path))?;
-    if review.review().tests.iter().any(|test| path.join(&test.directory).exists()) {
-        if review.info().kind != DeviceKind::Null {
-            keep(&path, options.common.no_bench);
+    let is_there = |test: &ReviewTest| path.join(&test.directory).exists();
+    let has_begun = review.review().tests.iter().any(is_there);
+    let show = || match has_begun {
+        true => {
+            if review.info().kind != DeviceKind::Null {
+                keep(&path, options.common.no_bench);
+            }
+            show_report(&path, shown)
         }
-        show_report(&path, shown)?;
-    }
+        false => Ok(()),
+    };
+    let ended = ended.map_err(|source| {
+        // What ended it may keep the page from being written as well, and is what matters.
+        let is_shown = has_begun && show().is_ok();
+        CliError::review_broken(source, &path, is_shown)
+    })?;
+    show()?;
     match ended {
         ReviewEnd::Complete => Ok(()),
         ReviewEnd::Interrupted => Err(CliError::ToBeResumed { command: "review", path }),

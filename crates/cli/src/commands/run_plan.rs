@@ -138,8 +138,9 @@ pub(crate) fn announce(
     let (most, until) = match is_most {
         true => {
             let hours = consistency::TIME_MAX.as_secs_f64() / 3600.0;
-            let until =
-                format!(", until it is steady; if it is slow, up to {hours} h of each torture");
+            let until = format!(
+                ", until it is steady; if it is slow, up to {hours} h of each load that goes on until then"
+            );
             ("at most ", until)
         }
         false => ("", String::new()),

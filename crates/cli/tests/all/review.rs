@@ -124,6 +124,21 @@ fn a_review_says_how_to_go_on_and_refuses_what_is_not_one() {
 }
 
 #[test]
+fn a_review_whose_drive_fails_leaves_the_page_of_what_there_is() {
+    let dir = tempfile::tempdir().unwrap();
+    let fails = "inherits = \"tiny\"\n[faults]\npower_cuts = [\"1s\"]\nrecovery_time = \"3s\"\n";
+    std::fs::write(dir.path().join("fails.toml"), fails).unwrap();
+    let asked =
+        ["review", "sim:fails.toml", "--quick", "--tests", "consistency,power", "--out", "it"];
+    let output = writecliff(dir.path(), &asked);
+    let errors = text(&output.stderr);
+    assert_eq!(output.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("its page is written; `writecliff review --resume it`"), "{errors}");
+    let page = std::fs::read_to_string(dir.path().join("it/report/index.html")).unwrap();
+    assert!(page.contains("The drive lost power in fill"), "the page says what it met");
+}
+
+#[test]
 fn plans_come_from_files_and_mistakes_in_them_are_named() {
     let dir = tempfile::tempdir().unwrap();
     let here = dir.path();
