@@ -73,8 +73,7 @@ impl NewRun {
         let doubts: Vec<&Warning> = record.warnings.iter().collect();
         let (mut figures, mut undoubted) = (Vec::new(), Vec::new());
         for figure in record.figures() {
-            let is_doubted =
-                doubts.iter().any(|doubt| doubt.is_about(figure.stage, figure.of.as_deref()));
+            let is_doubted = record.is_in_doubt(figure.stage, figure.of.as_deref());
             let value = figure.value;
             let metric = Metric::of(test, figure);
             if !doubts.is_empty() && !is_doubted {

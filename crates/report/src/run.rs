@@ -209,21 +209,8 @@ impl Run {
     /// Whether a figure of this part of its test is in doubt that the drive gave at this stage, in this run or in a
     /// repeat of it. Of a run that was broken off its doubts tell which are.
     pub(crate) fn is_doubtful_at(&self, stage: Stage, part: Option<&str>) -> bool {
-        // A doubt that names phases is about these alone.
-        let phases = || self.record.phases.iter().map(|phase| &*phase.name);
-        let phase = part.filter(|part| phases().any(|phase| phase == *part));
-        let is_of_others = |doubt: &Warning| {
-            phase.is_some_and(|phase| doubt.names_others(phase) || self.is_before(phase, doubt))
-        };
-        let mut doubts = self.and_repeats().flat_map(|run| &run.record.warnings);
         self.of_repeats().is_some()
-            || doubts.any(|doubt| doubt.is_about(stage, part) && !is_of_others(doubt))
-    }
-
-    /// Whether a phase was over before what a doubt is about began.
-    pub(crate) fn is_before(&self, phase: &str, doubt: &Warning) -> bool {
-        let place = |name: &str| self.record.phases.iter().position(|phase| phase.name == name);
-        doubt.from_phase().and_then(place).zip(place(phase)).is_some_and(|(from, at)| at < from)
+            || self.and_repeats().any(|run| run.record.is_in_doubt(stage, part))
     }
 
     /// Whether these random writes would have used up any spare area, and not within their first second; a disk

@@ -466,7 +466,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let share = outcome.restored().map_or_else(String::new, |share| {
         // What a whole pass has of it, its fast part need not.
         let first = outcome.after_trim.map(|after| after / outcome.clean.max(f64::MIN_POSITIVE));
-        let first = first.filter(|first| *first < share * FAST_PART_IS_LESS);
+        // A share of two rates, or of one that was two, is two shares: the table tells them.
+        let is_two = ["clean", "after TRIM"].iter().any(|name| outcome.changed(name).is_some());
+        let first = first.filter(|first| !is_two && *first < share * FAST_PART_IS_LESS);
         let first = first.map_or_else(String::new, |first| {
             format!(", and its first seconds {} of the clean ones", number::percent(first))
         });

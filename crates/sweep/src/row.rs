@@ -53,8 +53,7 @@ pub struct RowFigure {
 impl RowFigure {
     pub(crate) fn of(figure: &Figure, record: &RunRecord) -> Self {
         let Figure { name, value, unit, good, judged, .. } = figure;
-        let is_doubted =
-            record.warnings.iter().any(|doubt| doubt.is_about(figure.stage, figure.of.as_deref()));
+        let is_doubted = record.is_in_doubt(figure.stage, figure.of.as_deref());
         let undoubted = !record.warnings.is_empty() && !is_doubted;
         Self {
             name: name.clone(),

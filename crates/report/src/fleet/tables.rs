@@ -65,14 +65,8 @@ fn kinds(part: &FleetPart) -> Table {
         ];
         Row::new(&kind.drive, values, "")
     };
-    let names = [
-        "drives",
-        "of requests",
-        "of late ones",
-        "write amplification",
-        "endurance",
-        "cost a year",
-    ];
+    let names =
+        ["drives", "of requests", OF_LATE_ONES, "write amplification", "endurance", "cost a year"];
     let rows = part.kinds.iter().map(row).collect();
     let mut table = table(&titled("Kinds of drives", part), &names, rows);
     let has_years = part.kinds.iter().any(|kind| kind.years.is_some());
@@ -80,6 +74,7 @@ fn kinds(part: &FleetPart) -> Table {
     let told = [(has_years, ENDURANCE), (has_costs, COST)];
     let told: Vec<&str> = told.into_iter().filter(|told| told.0).map(|told| told.1).collect();
     table.text = told.join(" ");
+    mark_late(&mut table, part);
     table
 }
 
@@ -102,9 +97,29 @@ fn slowest(part: &FleetPart) -> Table {
         ];
         Row::new(&drive.place, values, "")
     };
-    let names = ["drive", "full", "overwritten", "late requests", "of late ones"];
+    let names = ["drive", "full", "overwritten", LATE_REQUESTS, OF_LATE_ONES];
     let rows = part.slowest.iter().map(row).collect();
-    table(&titled("Drives that most late requests waited for", part), &names, rows)
+    let title = titled("Drives that most late requests waited for", part);
+    let mut table = table(&title, &names, rows);
+    mark_late(&mut table, part);
+    table
+}
+
+const LATE_REQUESTS: &str = "late requests";
+const OF_LATE_ONES: &str = "of late ones";
+
+/// Parts of what is in doubt are.
+fn mark_late(table: &mut Table, part: &FleetPart) {
+    let is_late: Vec<bool> = table
+        .columns
+        .iter()
+        .map(|one| [LATE_REQUESTS, OF_LATE_ONES].contains(&&*one.name))
+        .collect();
+    for row in table.rows.iter_mut().filter(|_| !part.doubts.is_empty()) {
+        let cells = row.values.iter_mut().zip(&is_late);
+        cells.for_each(|(cell, is_late)| cell.in_doubt = *is_late);
+    }
+    table.mark_doubts();
 }
 
 fn table(title: &str, names: &[&str], rows: Vec<Row>) -> Table {
@@ -122,4 +137,42 @@ fn percent(value: f64) -> String {
 
 fn place(fleet: &FleetPage, index: usize) -> Place {
     if fleet.variants.len() > 1 { Place::of(index) } else { Place::default() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fleet::FleetDoubt;
+
+    #[test]
+    fn parts_of_late_requests_are_in_doubt_with_their_sum() {
+        let kind = FleetKind {
+            drive: "a".to_owned(),
+            drives: 3,
+            waited_percent: 50.0,
+            late_percent: 12.5,
+            write_amplification: None,
+            years: None,
+            dollars_a_year: None,
+        };
+        let part = |doubts: &[&str]| FleetPart {
+            name: String::new(),
+            doubts: doubts
+                .iter()
+                .map(|text| FleetDoubt { text: (*text).to_owned(), of_times: true })
+                .collect(),
+            figures: Vec::new(),
+            longer: Vec::new(),
+            minutes: Vec::new(),
+            blame: Vec::new(),
+            kinds: vec![kind.clone()],
+            slowest: Vec::new(),
+            plan: Vec::new(),
+        };
+        let told = |doubts: &[&str]| -> Vec<String> {
+            kinds(&part(doubts)).rows[0].values[..3].iter().map(|cell| cell.text.clone()).collect()
+        };
+        assert_eq!(told(&[]), ["3", "50.0 %", "12.5 %"]);
+        assert_eq!(told(&["It falls behind."]), ["3", "50.0 %", "12.5 % ?"]);
+    }
 }

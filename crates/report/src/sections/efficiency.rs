@@ -1,8 +1,8 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
 use writecliff_suite::{
-    Efficiency, Good, Stage, TESTS, consistency, corners, queue_depth, read_write_mix, spare_area,
-    stutter, suite,
+    Efficiency, Good, Outcome, Stage, TESTS, consistency, corners, queue_depth, read_write_mix,
+    spare_area, stutter, suite, trim,
 };
 
 use super::{is_in_doubt, is_same_rate, number_row};
@@ -92,7 +92,8 @@ fn of_several(
             words,
         );
         // Who does less needs less.
-        let is_told = *name != ENERGY && subjects.is_equal_load(test);
+        let is_two = runs.iter().any(|(_, run)| was_two(run, phase));
+        let is_told = *name != ENERGY && subjects.is_equal_load(test) && !is_two;
         let mut row = Row { good: good.filter(|_| is_told), ..row };
         for (cell, (_, run)) in row.values.iter_mut().zip(runs) {
             cell.in_doubt = is_doubtful_in(run, phase);
@@ -128,6 +129,19 @@ fn is_as_efficient(one: &Efficiency, other: &Efficiency) -> bool {
     rates(one).into_iter().zip(rates(other)).all(|(one, other)| is_same_rate(one, other))
 }
 
+/// Whether the rate of a phase was two, as its own section tells: its mean ranks nobody there, nor here.
+fn was_two(run: &Run, phase: &str) -> bool {
+    match &run.record.outcome {
+        Some(Outcome::Corners(outcome)) => {
+            outcome.corners.iter().any(|one| one.changed.is_some() && one.corner.phase() == phase)
+        }
+        Some(Outcome::Trim(outcome)) => {
+            outcome.changed.iter().any(|rate| trim::phase_of(&rate.figure) == Some(phase))
+        }
+        _ => false,
+    }
+}
+
 /// Whether what a phase drew and did is in doubt: in tests whose doubts are of parts, by those of this one.
 fn is_doubtful_in(run: &Run, phase: &str) -> bool {
     let is_fill = phase.split('-').next().is_some_and(|name| name == consistency::FILL);
@@ -135,9 +149,7 @@ fn is_doubtful_in(run: &Run, phase: &str) -> bool {
     match run.record.plan.name() {
         corners::Plan::NAME => run.is_doubtful_at(Stage::Later, Some(phase)),
         queue_depth::Plan::NAME | read_write_mix::Plan::NAME => is_in_doubt(run, phase),
-        suite::Plan::NAME => {
-            run.record.warnings.iter().any(|doubt| doubt.may_be_of_step(phase, "", true))
-        }
+        suite::Plan::NAME => super::suite::is_in_doubt(run, phase, "", true),
         spare_area::Plan::NAME => {
             let setting = phase.rsplit_once('-').map(|(_, percent)| format!("{percent} % spare"));
             run.is_doubtful_at(stage, setting.as_deref())

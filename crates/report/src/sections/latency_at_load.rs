@@ -27,8 +27,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         _ => vec![of_several(subjects, &answers, &kinds)],
     };
     let method = "I/Os are due at shares of what the drive does with a full queue, and response \
-                  times count from then. The knee is where IOPS over mean response time, \
-                  Kleinrock's power, is highest: more load costs more than it brings.";
+                  times count from then. The knee is where arrivals over mean response time, \
+                  Kleinrock's power, are highest: more load costs more than it brings.";
     Some(Section::new(Plan::NAME, "Latency at load", method, views, tables))
 }
 

@@ -37,7 +37,6 @@ mod working_set;
 use std::cmp::Ordering;
 
 use writecliff_device::{DeviceInfo, Nanos};
-use writecliff_suite::transfer_size::write_phase;
 use writecliff_suite::{FigureOf, Good, Outcome, Unit, Warning, mean_and_deviation};
 
 use crate::number;
@@ -214,7 +213,7 @@ fn moments(subjects: &Subjects<'_>, subject: usize, title: &str, rows: Vec<Row>)
 /// names none.
 fn is_in_doubt(run: &Run, phase: &str) -> bool {
     let may_be =
-        |run: &Run, doubt: &Warning| doubt.may_be_of(phase) && !run.is_before(phase, doubt);
+        |run: &Run, doubt: &Warning| doubt.may_be_of(phase) && !run.record.is_before(phase, doubt);
     run.of_repeats().is_some()
         || run.and_repeats().any(|run| run.record.warnings.iter().any(|doubt| may_be(run, doubt)))
 }
@@ -232,9 +231,7 @@ pub(crate) fn headline_in_doubt(run: &Run) -> InDoubt {
             of(outcome.fills.iter().map(|fill| fill.phase.clone()).collect())
         }
         Some(Outcome::Trim(outcome)) => of(trim::phases_of_verdict(outcome)),
-        Some(Outcome::TransferSize(outcome)) => {
-            of(outcome.sizes.iter().map(|one| write_phase(one.size)).collect())
-        }
+        Some(Outcome::TransferSize(outcome)) => of(transfer_size::phases_of_headline(outcome)),
         Some(Outcome::ReadWriteMix(outcome)) => of(read_write_mix::phases_of_headline(outcome)),
         Some(Outcome::Suite(outcome)) => suite::doubts_of_headline(run, outcome),
         _ => return InDoubt::All,
@@ -345,7 +342,9 @@ fn merged(rows: Vec<Row>) -> Vec<Row> {
         if let Some(last) = others.last() {
             row.name = format!("{} to {}", row.name, last.name);
         }
-        row
+        // One who is best in some of them alone is not so in all.
+        let best = row.best();
+        Row { good: row.good.filter(|_| others.iter().all(|other| other.best() == best)), ..row }
     };
     let mut groups: Vec<(Row, Vec<Row>)> = Vec::new();
     for row in rows {
@@ -432,5 +431,21 @@ mod tests {
             merged.iter().map(|row| (row.name.as_str(), row.values[0].text.as_str())).collect();
         assert_eq!(told, [("4 KiB", "100 MB/s"), ("8 KiB to 32 KiB", "398 to 402 MB/s")]);
         assert!(merged.iter().all(|row| row.values[1].text == NONE));
+    }
+
+    #[test]
+    fn the_best_of_rows_that_become_one_is_so_in_all_of_them() {
+        let best = |rates: [[f64; 2]; 2]| {
+            let row = |rates: [f64; 2]| {
+                let words = number::megabytes_per_second;
+                number_row("", Good::AtLeast, rates.map(Some).into_iter(), words)
+            };
+            let merged = merged(rates.map(row).into());
+            assert_eq!(merged.len(), 1);
+            merged[0].best()
+        };
+        assert_eq!(best([[100.0, 90.0], [100.5, 90.0]]), [0]);
+        assert_eq!(best([[100.0, 94.5], [100.0, 95.5]]), [0; 0], "the second row tells none apart");
+        assert_eq!(best([[100.0, 95.5], [100.0, 94.5]]), [0; 0]);
     }
 }

@@ -278,7 +278,11 @@ fn of_several(
             let all = merged(depths.iter().map(|depth| row(load, *depth)).collect());
             all.into_iter().filter(move |row| is_shown(load, row)).collect::<Vec<_>>()
         });
-        table_of(subjects, answers, (title, ""), rows.collect())
+        let text = match shown.len() < depths.len() {
+            true => "With so many in flight and four times as many; the pictures have the others.",
+            false => "",
+        };
+        table_of(subjects, answers, (title, text), rows.collect())
     };
     COMPARED.iter().map(table).collect()
 }

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use writecliff_device::{DeviceInfo, printable};
 use writecliff_measure::Sample;
+use writecliff_suite::Good;
 use writecliff_suite::suite::{Figures, Judged, Outcome, Plan, StepFigures};
-use writecliff_suite::{Good, Warning};
 
 use super::{Answer, Latency, answers, latency_row, number_row, per_drive, table_of};
 use crate::number;
@@ -130,15 +130,23 @@ fn missed(outcome: &Outcome) -> Vec<&Judged> {
 /// Of each step whose targets were judged whether it is in doubt: that none was is not.
 pub(super) fn doubts_of_headline(run: &Run, outcome: &Outcome) -> Vec<bool> {
     let is_judged = |step: &&StepFigures| step.targets.iter().any(|one| one.passes.is_some());
-    let doubts = || run.and_repeats().flat_map(|run| &run.record.warnings);
-    let is_in_doubt = |step: &StepFigures| {
-        let is_of = |doubt: &Warning| {
-            ["reads", "writes"].iter().any(|one| doubt.may_be_of_step(&step.name, one, false))
-        };
-        doubts().any(is_of)
+    let is_doubtful = |step: &StepFigures| {
+        let of =
+            |operation| run.and_repeats().any(|run| is_in_doubt(run, &step.name, operation, false));
+        ["reads", "writes"].into_iter().any(of)
     };
     let steps = outcome.steps.iter().filter(is_judged);
-    steps.map(is_in_doubt).collect()
+    steps.map(is_doubtful).collect()
+}
+
+/// Whether the service times of an operation of a step are in doubt, or with `rates` what was done. Beside trims whose
+/// time is not modelled all of a step is.
+pub(super) fn is_in_doubt(run: &Run, step: &str, operation: &str, rates: bool) -> bool {
+    let has_trims = || run.recording.series(&format!("{step} trims")).next().is_some();
+    run.record.warnings.iter().any(|doubt| {
+        doubt.may_be_of_step(step, operation, rates)
+            || (doubt.may_be_of_step(step, "trims", rates) && has_trims())
+    })
 }
 
 /// How far a target was missed, as a ratio.
@@ -282,12 +290,7 @@ fn doubted(
     mut row: Row,
 ) -> Row {
     for (cell, answer) in row.values.iter_mut().zip(answers) {
-        let mut doubts = answer.run.record.warnings.iter();
-        let has_trims = || answer.run.recording.series(&format!("{step} trims")).next().is_some();
-        cell.in_doubt = doubts.any(|doubt| {
-            doubt.may_be_of_step(step, operation, rates)
-                || (doubt.may_be_of_step(step, "trims", rates) && has_trims())
-        });
+        cell.in_doubt = is_in_doubt(answer.run, step, operation, rates);
     }
     row
 }

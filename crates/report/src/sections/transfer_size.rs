@@ -59,11 +59,22 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     Some(Section::new(Plan::NAME, "Transfer size", method.trim_start(), views, tables))
 }
 
+/// The size with the best rate of writes, and the first where the curve is level.
+fn best_and_enough(outcome: &Outcome) -> Option<[&SizeFigures; 2]> {
+    let best = outcome.sizes.iter().max_by(|a, b| a.write.total_cmp(&b.write))?;
+    let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best.write)?;
+    Some([best, enough])
+}
+
+/// The phases of what the sentence tells.
+pub(super) fn phases_of_headline(outcome: &Outcome) -> Vec<String> {
+    let told = best_and_enough(outcome).into_iter().flatten();
+    told.map(|figures| write_phase(figures.size)).collect()
+}
+
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
-    let best = outcome.sizes.iter().map(|figures| figures.write).fold(0.0, f64::max);
-    // Where the curve is level.
-    let enough = outcome.sizes.iter().find(|figures| figures.write >= 0.9 * best)?;
-    let (best, size) = (number::megabytes_per_second(best), number::size(enough.size));
+    let [best, enough] = best_and_enough(outcome)?;
+    let (best, size) = (number::megabytes_per_second(best.write), number::size(enough.size));
     Some(format!("Writes of data that repeat reach 90 % of their best rate, {best}, at {size}."))
 }

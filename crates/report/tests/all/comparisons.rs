@@ -8,7 +8,7 @@ use writecliff_device::{Bytes, Nanos};
 use writecliff_report::{Run, Source, Subject, different_plans, summary, verdict_text};
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::{
-    DriveWarning, MethodWarning, Outcome, Plan, Status, Warning, heat, incompressible,
+    DriveWarning, Efficiency, MethodWarning, Outcome, Plan, Status, Warning, heat, incompressible,
     read_write_mix, skew, spare_area, transfer_size, trim, whole_drive,
 };
 
@@ -124,23 +124,31 @@ fn thirds_are_held_against_thirds() {
     );
     assert!(told(&rates[1..], "after").starts_with(&words(63, 38)));
     assert!(told(&rates, "both").starts_with(&words(50, 60)));
-    // Beside one that was two nobody is known to be the best.
+    // Beside one that was two nobody is known to be the best, nor the most efficient.
     let starred = |changed: &[trim::ChangedRate], name: &str| {
         let of = |after_trim: f64, changed: &[trim::ChangedRate], label: &str| {
             let mut run = run.clone();
             let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("none") };
             (outcome.after_trim, outcome.changed) = (Some(after_trim), changed.to_vec());
             run.record.warnings.clear();
+            run.record.efficiency = vec![Efficiency {
+                phase: trim::AFTER_TRIM.to_owned(),
+                watts: 2.0,
+                watt_hours: 1.0,
+                megabytes_per_second_per_watt: after_trim / 2.0,
+                iops_per_watt: after_trim,
+            }];
             named(&run, label)
         };
         let subjects = [of(200.0, &[], "A"), of(300.0, changed, "B")];
         let html = drives::page(&subjects, &dir.path().join(name));
         let table = html.split("<h3>As a share of the clean rate</h3>").nth(1).unwrap().to_owned();
         let row = table.split("After TRIM").nth(1).unwrap().split("</tr>").next().unwrap();
-        row.contains("★")
+        let efficiency = html.split("<h3>trim: MB/s per watt</h3>").nth(1).unwrap();
+        [row, efficiency.split("</table>").next().unwrap()].map(|text| text.contains("★"))
     };
-    assert!(starred(&[], "sure"));
-    assert!(!starred(&rates[1..], "two"));
+    assert_eq!(starred(&[], "sure"), [true, true]);
+    assert_eq!(starred(&rates[1..], "two"), [false, false]);
 }
 
 /// Tables of the one drive that answered a test are no comparison: its name is over them, and its doubts are in them.
@@ -372,7 +380,7 @@ fn a_doubt_about_one_corner_marks_that_corner_alone() {
     let Some(Outcome::Corners(outcome)) = &sure.record.outcome else { panic!("another") };
     let part = Some(outcome.corners[0].corner.phase());
     let (written, buffer) = (Bytes(1), Bytes(2));
-    let doubt = MethodWarning::WithinBuffer { part, written, again: false, buffer };
+    let doubt = MethodWarning::WithinBuffer { part, written, again: false, buffer, or_heat: false };
     doubted.record.warnings.push(doubt.into());
     let marked = |run: &Run| {
         let text = summary(&[named(&sure, "A"), named(run, "B")]);

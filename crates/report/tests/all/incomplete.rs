@@ -162,7 +162,7 @@ fn a_test_that_is_broken_off_doubts_every_figure_that_is_another_than_in_the_end
             let run = broken_off(&plan, &dir.path().join(&name), told).record;
             for figure in run.figures().iter().filter(|_| run.status != Status::Complete) {
                 let part = figure.of.as_deref();
-                if run.warnings.iter().any(|doubt| doubt.is_about(figure.stage, part)) {
+                if run.is_in_doubt(figure.stage, part) {
                     continue;
                 }
                 kept += 1;

@@ -26,6 +26,7 @@ pub fn doubts_across(records: &[&RunRecord]) -> Vec<(usize, Warning)> {
                 written,
                 again: false,
                 buffer,
+                or_heat: false,
             }),
         ))
     });

@@ -4,11 +4,12 @@ use serde::Serialize;
 
 use crate::list::{Outcome, RunRecord};
 use crate::record::efficiency::Efficiency;
-use crate::record::figure::{Figure, Good};
+use crate::record::figure::{Figure, Good, Stage};
 use crate::record::imported::ImportedFrom;
 use crate::record::phase::Phase;
 use crate::record::served::Served;
 use crate::record::unit::Unit;
+use crate::record::warning::Warning;
 
 /// A record for a program that reads it: what can be counted need not be looked for.
 #[derive(Debug, Serialize)]
@@ -31,6 +32,23 @@ impl RunRecord {
         figures.extend(self.efficiency.iter().flat_map(Efficiency::figures));
         figures.extend(counted(self));
         figures
+    }
+
+    /// Whether what the drive gave at this stage in this part of the test is in doubt, by [`Figure::stage`] and
+    /// [`Figure::of`]; `None` is a figure of all parts. Where the part is a phase, doubts that name others, or begin
+    /// later, are not about it.
+    pub fn is_in_doubt(&self, stage: Stage, part: Option<&str>) -> bool {
+        let phase = part.filter(|part| self.phases.iter().any(|phase| phase.name == *part));
+        let is_of_others = |doubt: &Warning| {
+            phase.is_some_and(|phase| doubt.names_others(phase) || self.is_before(phase, doubt))
+        };
+        self.warnings.iter().any(|doubt| doubt.is_about(stage, part) && !is_of_others(doubt))
+    }
+
+    /// Whether a phase was over before what a doubt is about began.
+    pub fn is_before(&self, phase: &str, doubt: &Warning) -> bool {
+        let place = |name: &str| self.phases.iter().position(|phase| phase.name == name);
+        doubt.from_phase().and_then(place).zip(place(phase)).is_some_and(|(from, at)| at < from)
     }
 
     /// Which program measured it, if it was another one.

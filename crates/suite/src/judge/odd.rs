@@ -1,7 +1,7 @@
 //! Figures of one test that contradict each other: what a reader would stumble over is said before he
 //! does, with both figures.
 
-use writecliff_device::Layout;
+use writecliff_device::{Bytes, Layout};
 use writecliff_workload::Gaps;
 
 use crate::list::Outcome;
@@ -10,7 +10,8 @@ use crate::record::rate::Rate;
 use crate::record::unit::Unit;
 use crate::record::warning::{MethodWarning, Warning};
 use crate::tests::commit::{self, Commits, Setting, Stage};
-use crate::tests::{corners, latency_at_load, queue_depth, transfer_size};
+use crate::tests::transfer_size::{self, SizeFigures};
+use crate::tests::{corners, latency_at_load, queue_depth};
 
 /// More in flight, or a larger transfer, is not slower than this share of less.
 const SLOWER: f64 = 0.8;
@@ -23,6 +24,9 @@ const COMMITS: f64 = 2.0;
 
 /// A figure and what it is of.
 type Told = (String, f64);
+
+/// One of a size's rates.
+type RateOf = fn(&SizeFigures) -> Option<f64>;
 
 /// Every pair of figures of an outcome of which one cannot be if the other is.
 pub(crate) fn odd(outcome: &Outcome) -> Vec<Warning> {
@@ -38,24 +42,44 @@ pub(crate) fn odd(outcome: &Outcome) -> Vec<Warning> {
 
 /// Transfers of growing size.
 fn transfer_sizes(outcome: &transfer_size::Outcome) -> Vec<Warning> {
-    let mut found = Vec::new();
-    for pair in outcome.sizes.windows(2) {
-        let [smaller, larger] = pair else { continue };
-        let fair = smaller.size.0 as f64 / larger.size.0 as f64 * FAIR;
-        let rates = [
-            ("writes", Some(smaller.write), Some(larger.write)),
-            ("reads", smaller.read, larger.read),
-        ];
-        for (what, of_smaller, of_larger) in rates {
-            let (Some(small), Some(large)) = (of_smaller, of_larger) else { continue };
-            let told = [(smaller, small), (larger, large)]
-                .map(|(size, rate)| (format!("{what} of {}", size.size.exact()), rate));
-            let [small_told, large_told] = told;
-            if large < small * SLOWER / 1.6 {
-                found.push(contradiction(large_told, small_told, Unit::MegabytesPerSecond));
-            } else if small < large * fair {
-                found.push(contradiction(small_told, large_told, Unit::MegabytesPerSecond));
+    let rates: [(&str, RateOf); 2] =
+        [("writes", |figures| Some(figures.write)), ("reads", |figures| figures.read)];
+    let of_rate = rates.into_iter().flat_map(|(what, rate)| {
+        let sizes: Vec<(Bytes, f64)> =
+            outcome.sizes.iter().filter_map(|one| Some((one.size, rate(one)?))).collect();
+        let slow =
+            out_of_line(sizes.iter().copied(), |large, small| large.1 < small.1 * SLOWER / 1.6);
+        let slowed_by_size = |small: &(Bytes, f64), large: &(Bytes, f64)| {
+            small.1 < large.1 * FAIR * small.0.0 as f64 / large.0.0 as f64
+        };
+        let unfair = out_of_line(sizes.iter().rev().copied(), slowed_by_size);
+        let told = move |(size, rate): (Bytes, f64)| (format!("{what} of {}", size.exact()), rate);
+        slow.into_iter().chain(unfair).map(move |(mut odd, than)| {
+            let first = told(odd.remove(0));
+            let others = odd.into_iter().map(|one| told(one).0).collect();
+            contradiction_with(first, others, told(than), Unit::MegabytesPerSecond)
+        })
+    });
+    of_rate.collect()
+}
+
+/// Those that do not go with the last before them that does, one or several after each other, and that one.
+fn out_of_line<T: Copy>(
+    all: impl Iterator<Item = T>,
+    is_out: impl Fn(&T, &T) -> bool,
+) -> Vec<(Vec<T>, T)> {
+    let (mut found, mut in_line): (Vec<(Vec<T>, T)>, Option<T>) = (Vec::new(), None);
+    let mut goes_on = false;
+    for one in all {
+        match in_line.filter(|held| is_out(&one, held)) {
+            Some(held) => {
+                match found.last_mut().filter(|_| goes_on) {
+                    Some((out, _)) => out.push(one),
+                    None => found.push((vec![one], held)),
+                }
+                goes_on = true;
             }
+            None => (in_line, goes_on) = (Some(one), false),
         }
     }
     found
@@ -198,9 +222,19 @@ fn counted(random: bool, rate: &Rate) -> (f64, Unit) {
     }
 }
 
-fn contradiction((what, has): Told, (than, gave): Told, unit: Unit) -> Warning {
+fn contradiction(odd: Told, than: Told, unit: Unit) -> Warning {
+    contradiction_with(odd, Vec::new(), than, unit)
+}
+
+/// The same, where others are as odd beside that one.
+fn contradiction_with(
+    (what, has): Told,
+    others: Vec<String>,
+    (than, gave): Told,
+    unit: Unit,
+) -> Warning {
     let (has, gave) = (told(has, unit), told(gave, unit));
-    Warning::Method(MethodWarning::Odd { what, has, than, gave })
+    Warning::Method(MethodWarning::Odd { what, others, has, than, gave })
 }
 
 fn told(value: f64, unit: Unit) -> String {
@@ -209,8 +243,6 @@ fn told(value: f64, unit: Unit) -> String {
 
 #[cfg(test)]
 mod tests {
-    use writecliff_device::Bytes;
-
     use super::*;
 
     fn sizes(rates: &[(u64, f64)]) -> Vec<String> {
@@ -234,6 +266,17 @@ mod tests {
         assert!(found[0].contains("18 MB/s of writes of 2KiB") && found[0].contains("402 MB/s"));
         assert_eq!(found.len(), 1);
         assert_eq!(sizes(&[(4, 402.0), (8, 150.0)]).len(), 1);
+    }
+
+    #[test]
+    fn what_is_as_far_off_as_its_neighbour_is_named_with_it() {
+        let found = sizes(&[(1, 9.0), (2, 17.9), (4, 402.0), (8, 410.0)]);
+        let told = "Odd: 18 MB/s of writes of 2KiB, beside 402 MB/s of writes of 4KiB; the same is so of writes of 1KiB.";
+        assert!(found.len() == 1 && found[0].starts_with(told), "{found:?}");
+        let found = sizes(&[(4, 402.0), (8, 150.0), (16, 160.0), (32, 390.0), (64, 100.0)]);
+        assert!(found[0].contains("of writes of 8KiB, beside 402") && found[0].contains("16KiB."));
+        assert!(found[1].starts_with("Odd: 100 MB/s of writes of 64KiB, beside 390 MB/s of"));
+        assert_eq!(found.len(), 2, "{found:?}");
     }
 
     /// Commits a second of commits of 4 KiB, and of others: KiB, committers, log.

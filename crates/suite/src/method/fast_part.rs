@@ -44,12 +44,7 @@ impl FastPart {
     ) -> Option<(Self, &'a [&'s Sample])> {
         let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
         let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
-        let fall = (2..bytes.len().saturating_sub(LASTING)).find(|second| {
-            let next = &bytes[*second..*second + LASTING];
-            let before = &bytes[(*second - 1).saturating_sub(BEFORE)..*second - 1];
-            let limit = median(before) * FALL;
-            next.iter().all(|rate| *rate < limit)
-        })?;
+        let fall = fall(&bytes)?;
         if whole[..=fall].iter().any(|sample| is_too_warm(sample, limit)) {
             return None;
         }
@@ -78,6 +73,15 @@ impl FastPart {
         Some((part, &samples[fall + 1..]))
     }
 
+    /// What was written before the rate fell of a drive that was too warm by then: a fast buffer, or heat.
+    pub(crate) fn or_heat(samples: &[&Sample], limit: Option<Temperature>) -> Option<Bytes> {
+        let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+        let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
+        let before = &whole[..=fall(&bytes)?];
+        let is_warm = before.iter().any(|sample| is_too_warm(sample, limit));
+        is_warm.then(|| Bytes(before.iter().map(|sample| sample.written_bytes).sum()))
+    }
+
     /// The first of a write's levels, if the next is slower, and not because the drive was too
     /// warm or NAND had to do more.
     pub(crate) fn of_levels(levels: &[Level]) -> Option<Self> {
@@ -94,6 +98,16 @@ impl FastPart {
         let bytes = fast.bytes;
         is_fast.then_some(Self { bytes, fast_megabytes_per_second, slow_megabytes_per_second })
     }
+}
+
+/// The second from which on the rate of a write lies below what it was, of what was written in each.
+fn fall(bytes: &[f64]) -> Option<usize> {
+    (2..bytes.len().saturating_sub(LASTING)).find(|second| {
+        let next = &bytes[*second..*second + LASTING];
+        let before = &bytes[(*second - 1).saturating_sub(BEFORE)..*second - 1];
+        let limit = median(before) * FALL;
+        next.iter().all(|rate| *rate < limit)
+    })
 }
 
 /// The levels of a sequential write, of which the first may be a fast buffer that is over too soon to be one by

@@ -241,6 +241,11 @@ impl Test for Plan {
         check_depths(writes.iter().copied().chain(others), drive)
     }
 
+    fn is_one_rate(&self, series: &str, _: u32) -> bool {
+        let mut corners = self.write_corners().into_iter().chain(self.read_corners());
+        corners.any(|corner| series == corner.phase())
+    }
+
     fn run(&self, session: &mut Session<'_>) -> Result<(), RunError> {
         run(self, session)
     }
@@ -359,6 +364,7 @@ fn conclude(
     let (mut corners, mut warnings) = (Vec::new(), Vec::new());
     let fill: Vec<_> = recording.series(FILL).collect();
     let fast_part = FastPart::of(&fill, drive.temperature_limit);
+    let or_heat = FastPart::or_heat(&fill, drive.temperature_limit).filter(|_| fast_part.is_none());
     for corner in plan.write_corners().into_iter().chain(plan.read_corners()) {
         let phase = corner.phase();
         let Some(mut figures) = CornerFigures::of(corner, &phase, recording) else {
@@ -368,14 +374,14 @@ fn conclude(
         let written = Totals::of(recording.series(&phase)).written;
         // What is written at the same places again may stay in it, however much that is.
         let span = if corner.random { written.min(plan.random_write_span) } else { written };
-        if let Some(part) = fast_part
+        if let Some(buffer) = fast_part.map(|part| part.bytes).or(or_heat)
             && corner.operation == Operation::Write
-            && span <= part.bytes
+            && span <= buffer
         {
-            figures.within_buffer = true;
-            let (part, buffer, again) = (Some(phase), part.bytes, written > part.bytes);
+            figures.within_buffer = fast_part.is_some();
+            let (part, again, or_heat) = (Some(phase), written > buffer, or_heat.is_some());
             let written = if again { span } else { written };
-            let doubt = MethodWarning::WithinBuffer { part, written, again, buffer };
+            let doubt = MethodWarning::WithinBuffer { part, written, again, buffer, or_heat };
             warnings.push(Warning::Method(doubt));
         }
         corners.push(figures);
@@ -420,5 +426,36 @@ mod tests {
         assert_eq!((first.changed, first.within_buffer), (Some([500.0, 200.0]), false));
         assert!(!others.is_empty());
         assert!(others.iter().all(|one| one.within_buffer && one.changed.is_none()), "{others:?}");
+    }
+
+    /// A fill that heat slowed before its buffer was full.
+    #[test]
+    fn of_a_fill_that_heat_slowed_the_buffer_is_doubted_all_the_same() {
+        let drive = load("tiny").unwrap().open("sim:tiny").info().clone();
+        let plan = Plan::default();
+        let mut recording = Recording::default();
+        let fill = seconds(FILL, &[vec![500; 6], vec![200; 20]].concat());
+        let warm = |second: Sample| Sample {
+            throttled_ns: Some(if (4..9).contains(&second.second) { 400_000_000 } else { 0 }),
+            ..second
+        };
+        recording.samples.extend(fill.into_iter().map(warm));
+        for corner in plan.write_corners() {
+            let rates = if corner.random { &[100; 10][..] } else { &[500; 10] };
+            recording.samples.extend(seconds(&corner.phase(), rates));
+        }
+        let (outcome, doubts) = conclude(&plan, &recording, &drive);
+        let outcome = outcome.unwrap();
+        assert_eq!(outcome.fast_part, None);
+        assert!(outcome.corners.iter().all(|one| !one.within_buffer), "nobody knows");
+        let told: Vec<String> = doubts.iter().map(ToString::to_string).collect();
+        let of = |phase: &str| told.iter().any(|doubt| doubt.starts_with(phase));
+        let random = plan.write_corners().into_iter().filter(|corner| corner.random);
+        assert!(random.into_iter().all(|corner| of(&corner.phase())), "{told:?}");
+        assert!(!of("sequential"), "5 GB are more than the 3.2 GB: {told:?}");
+        assert!(
+            told[0].contains("no more than the 3.20 GB after which the fill fell, at"),
+            "{told:?}"
+        );
     }
 }

@@ -399,6 +399,11 @@ fn what_a_suite_cannot_mean_is_refused_with_its_step() {
             "limit = \"3ms\"",
             "MiB/s of trims with limit = \"3ms\" is not possible: it needs",
         ),
+        (
+            "limit = 39",
+            "limit = 41",
+            "that is 20.5 iops on this drive, and the jobs' own rates come to 20",
+        ),
         ("name = \"load\"", "name = \"prep\"", "two steps have this name"),
         ("rate_iops=5", "rate_iops=5\nsize=600g", "size"),
         ("per_terabyte = 40", "per_petabyte = 40", "per_terabyte"),

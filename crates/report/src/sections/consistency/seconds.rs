@@ -51,10 +51,13 @@ fn whole_text(series: &[Series<'_>], ranges: &Ranges, on_demand: bool) -> String
             true => format!("where time runs {} times as fast", number::times(*times)),
             false => "on a time scale of each drive's own where that is another".to_owned(),
         };
+        let (half, writes) = match paces.len() == series.len() {
+            true => ("The", "the writes"),
+            false => ("Where there is a line, the", "the writes of a drive that needs more"),
+        };
         format!(
-            " Where there is a line, the left half is the {documents} of the published method; right of \
-             it, {pace}, the writes of a drive that needs more go on until they are steady, or for as long \
-             as the test goes on at most."
+            " {half} left half is the {documents} of the published method; right of it, {pace}, {writes} go \
+             on until they are steady, or for as long as the test goes on at most."
         )
     });
     let text = match ranges.has_dead {

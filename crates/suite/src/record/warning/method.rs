@@ -165,10 +165,15 @@ pub enum MethodWarning {
     },
     /// What was written fits into the drive's fast buffer.
     #[error(
-        "{}{written} were written {}, which fits into the drive's fast buffer of about \
-         {buffer}. The figures may be the buffer's, and those of a longer write lower.",
+        "{}{written} were written {}, {}. The figures may be the buffer's, and those of a longer write lower.",
         part.as_ref().map_or_else(String::new, |part| format!("{part}: ")),
-        if *again { "again and again" } else { "at a time" }
+        if *again { "again and again" } else { "at a time" },
+        match or_heat {
+            true => format!(
+                "no more than the {buffer} after which the fill fell, at the end of a fast buffer or by heat"
+            ),
+            false => format!("which fits into the drive's fast buffer of about {buffer}"),
+        }
     )]
     WithinBuffer {
         /// The part of the test, if it is not all of it.
@@ -180,6 +185,9 @@ pub enum MethodWarning {
         again: bool,
         /// The buffer, as a sequential write showed it.
         buffer: Bytes,
+        /// Whether the drive was too warm by then to tell whether that was a buffer.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        or_heat: bool,
     },
     /// I/Os came faster than the drive does them.
     #[error(
@@ -325,13 +333,20 @@ pub enum MethodWarning {
     },
     /// Two figures that do not go together.
     #[error(
-        "Odd: {has} of {what}, beside {gave} of {than}. The drive may have been in another state (its \
+        "Odd: {has} of {what}, beside {gave} of {than}{}. The drive may have been in another state (its \
          buffer, its spare area, its temperature) or work in other units than it was asked for, or something \
-         disturbed one of the two."
+         disturbed one of the two.",
+        match &others[..] {
+            [] => String::new(),
+            others => format!("; the same is so of {}", others.join(", ")),
+        }
     )]
     Odd {
         /// What is slower than it can be.
         what: String,
+        /// What else is, held against the same.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        others: Vec<String>,
         /// How fast it is.
         has: String,
         /// What it is held against.

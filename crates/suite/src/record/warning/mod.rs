@@ -93,7 +93,7 @@ impl Warning {
 
     /// Whether what the drive gave at this stage in this part of the test is in doubt by it; `None` is a figure of
     /// all parts.
-    pub fn is_about(&self, stage: Stage, part: Option<&str>) -> bool {
+    pub(crate) fn is_about(&self, stage: Stage, part: Option<&str>) -> bool {
         let is_of_another = match (self, part) {
             (Self::Method(doubt), Some(part)) => doubt.part().is_some_and(|own| own != part),
             _ => false,
@@ -119,9 +119,9 @@ impl Warning {
             Self::Host(HostWarning::GeneratorBusy { phase, .. }) => {
                 Phases::These(vec![phase.clone()])
             }
-            Self::Method(MethodWarning::Odd { what, than, .. }) => {
+            Self::Method(MethodWarning::Odd { what, others, than, .. }) => {
                 let parts: Option<Vec<String>> =
-                    [what, than].into_iter().map(|part| as_phase(part)).collect();
+                    [what, than].into_iter().chain(others).map(|part| as_phase(part)).collect();
                 parts.map_or(Phases::NotTold, Phases::These)
             }
             Self::Method(MethodWarning::OfOrder { what, others, .. }) => {
@@ -129,6 +129,9 @@ impl Warning {
                 let (load, _) = what.rsplit_once('-').unwrap_or((&what, ""));
                 let others = others.iter().map(|one| format!("{load}-{}", one.to_lowercase()));
                 Phases::These(others.chain([what.clone()]).collect())
+            }
+            Self::Method(MethodWarning::WithinBuffer { part: Some(phase), .. }) => {
+                Phases::These(vec![phase.clone()])
             }
             Self::Method(MethodWarning::WritesFellBehind { drive_writes_per_day, .. }) => {
                 Phases::These(vec![beside_phase(*drive_writes_per_day)])
@@ -148,7 +151,7 @@ impl Warning {
     }
 
     /// Whether it says that it is about other phases than this alone.
-    pub fn names_others(&self, phase: &str) -> bool {
+    pub(crate) fn names_others(&self, phase: &str) -> bool {
         match self.phases() {
             Phases::These(phases) => !phases.iter().any(|own| is_in(own, phase)),
             Phases::Unnamed | Phases::NotTold => false,

@@ -251,6 +251,11 @@ fn what_a_doubt_names_alone_is_in_doubt() {
         ["random-read-100", "random-read-10"].map(|one| held.names_others(one)),
         [false, true]
     );
+    let within = json!({
+        "kind": "within-buffer", "part": "random-write-4KiB", "written": "1GiB", "buffer": "3GiB",
+    });
+    let within: Warning = serde_json::from_value(within).unwrap();
+    assert!(within.may_be_of("random-write-4KiB") && !within.may_be_of("random-read-4KiB"));
     let of_all = Warning::from(DriveWarning::FileNotDrive);
     assert!(of_all.may_be_of("random-read-100") && !of_all.names("random-read-100"));
     let job = "load".to_owned();

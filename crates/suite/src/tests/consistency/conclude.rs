@@ -75,7 +75,10 @@ pub(crate) fn conclude_phases(
     };
     let is_of_lost_die = other_fall.is_some_and(is_of_lost_die);
     if recorded == Nanos::ZERO {
-        let Totals { written, span: lasted, .. } = Totals::of(fill.iter().copied());
+        // Seconds at its end in which nothing was done are not the fill's time.
+        let done =
+            fill.iter().rposition(|sample| sample.written_bytes > 0).map_or(0, |last| last + 1);
+        let Totals { written, span: lasted, .. } = Totals::of(fill[..done].iter().copied());
         let fill = (lasted > Nanos::ZERO).then_some(Filled { written, lasted });
         warnings.push(Warning::Method(MethodWarning::NoRandomWrites { fill }));
     } else if recorded < plan.duration {

@@ -67,24 +67,45 @@ fn transfers(load: &Job) -> impl Iterator<Item = Operation> {
     load.operations().filter(|operation| *operation != Operation::Flush)
 }
 
-/// What these loads were to do and what they did, in words, if it is less.
-fn short_of(loads: &[&Job], done: Done) -> Option<(String, String)> {
+/// What jobs are to do of an operation together, by their plan, and what that is counted in: no more comes of them.
+/// Nothing is known where one has no rate, has one by chance, or mixes it with others.
+pub(crate) fn asked_of(jobs: &[Job], operation: Operation) -> Option<(f64, &'static str)> {
+    let loads: Vec<Job> = jobs.iter().flat_map(Job::by_rate).collect();
+    let does = |load: &&Job| transfers(load).any(|one| one == operation);
+    let loads: Vec<&Job> = loads.iter().filter(does).collect();
+    let is_known = |load: &&Job| transfers(load).count() == 1 && !is_drawn(load);
+    loads.iter().all(is_known).then(|| asked(&loads))?
+}
+
+/// Whether it comes at random moments.
+const fn is_drawn(load: &Job) -> bool {
+    matches!(load.pace, Pace::Arrivals { .. } | Pace::Scatter(_))
+}
+
+/// The sum of their rates, if all have one, counted in the same.
+fn asked(loads: &[&Job]) -> Option<(f64, &'static str)> {
     let rates: Option<Vec<(f64, &str)>> = loads.iter().map(|load| rate(load.pace)).collect();
     let rates = rates?;
     let (_, unit) = *rates.first()?;
-    if rates.iter().any(|(_, other)| *other != unit) {
-        return None;
-    }
-    let asked: f64 = rates.iter().map(|(rate, _)| rate).sum();
+    let are_alike = rates.iter().all(|(_, other)| *other == unit);
+    are_alike.then(|| (rates.iter().map(|(rate, _)| rate).sum(), unit))
+}
+
+/// What these loads were to do and what they did, in words, if it is less.
+fn short_of(loads: &[&Job], done: Done) -> Option<(String, String)> {
+    let (asked, unit) = asked(loads)?;
     let did = if unit == IOPS { done.iops } else { done.megabytes_per_second };
-    let is_drawn = |load: &&Job| matches!(load.pace, Pace::Arrivals { .. } | Pace::Scatter(_));
     let ios = done.ios as f64;
-    let chance = if loads.iter().any(is_drawn) { by_chance(ios) / ios.max(1.0) * did } else { 0.0 };
+    let chance = if loads.iter().any(|load| is_drawn(load)) {
+        by_chance(ios) / ios.max(1.0) * did
+    } else {
+        0.0
+    };
     let told = |rate| in_words(rate, unit);
     (did + chance < (1.0 - BEHIND) * asked).then(|| (told(asked), told(did)))
 }
 
-const IOPS: &str = "IOPS";
+pub(crate) const IOPS: &str = "IOPS";
 
 /// The rate that a load is to have, and what it is counted in.
 fn rate(pace: Pace) -> Option<(f64, &'static str)> {

@@ -28,7 +28,7 @@ use crate::record::figure::Figure;
 use crate::record::imported::ImportedFrom;
 use crate::record::warning::{JobWarning, Warning};
 
-pub(crate) use behind::{Done, are_at_once, behind};
+pub(crate) use behind::{Done, IOPS, are_at_once, asked_of, behind};
 pub(crate) use conclude::{Uneven, uneven, was_steady};
 pub use outcome::{JobFigures, KnownLatencies, OperationFigures, Outcome};
 pub use plan::{FILL, Plan, Prepare};

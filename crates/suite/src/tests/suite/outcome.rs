@@ -106,13 +106,19 @@ impl Figures {
     pub(super) fn of(recording: &Recording, series: &str, from: u32, span: Nanos) -> Option<Self> {
         let samples: Vec<&Sample> =
             recording.series(series).filter(|sample| sample.second >= from).collect();
-        let totals = Totals::of(samples.iter().copied()).over(span);
-        let trimmed: u64 = samples.iter().filter_map(|sample| sample.trimmed_bytes).sum();
-        let bytes = (totals.bytes().0 + trimmed) as f64;
+        let totals = Totals::of(samples.iter().copied());
+        // What was under way when the time was over took its time, and is no part of a rate.
+        let is_in_time = |sample: &&&Sample| {
+            Nanos::from_secs(u64::from(sample.second.saturating_sub(from))) < span
+        };
+        let in_time = || samples.iter().filter(is_in_time);
+        let done = Totals::of(in_time().copied()).over(span);
+        let trimmed: u64 = in_time().filter_map(|sample| sample.trimmed_bytes).sum();
+        let bytes = (done.bytes().0 + trimmed) as f64;
         let latencies = recording.latencies(series, from..u32::MAX);
         (totals.ios > 0 && span > Nanos::ZERO).then(|| Self {
             ios: totals.ios,
-            iops: totals.iops().get(),
+            iops: done.iops().get(),
             mebibytes_per_second: bytes / f64::from(1 << 20) / span.as_secs_f64(),
             mean_ns: totals.mean().0,
             latency: LatencyFigures::of(recording, series, from..u32::MAX),
@@ -138,5 +144,30 @@ impl Figures {
             }
         };
         millis(nanos)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_ends_after_the_time_is_no_part_of_a_rate() {
+        let second = |second: u32, reads: u64, longest: u64| Sample {
+            series: "a reads".to_owned(),
+            second,
+            start_ns: u64::from(second) * 1_000_000_000,
+            span_ns: if reads > 1 { 1_000_000_000 } else { 45_060 },
+            reads,
+            read_bytes: reads * 4096,
+            latency_max_ns: longest,
+            ..Sample::default()
+        };
+        let mut recording = Recording::default();
+        recording.samples = (0..7).map(|at| second(at, 3000, 1_000_000)).collect();
+        recording.samples.push(second(7, 1, 9_000_000));
+        let figures = Figures::of(&recording, "a reads", 2, Nanos::from_secs(5)).unwrap();
+        assert_eq!((figures.iops, figures.ios), (3000.0, 15_001));
+        assert_eq!(figures.latency.max_ns, 9_000_000, "its time counts");
     }
 }

@@ -127,6 +127,11 @@ impl Plan {
         }
         let in_step = |error: PlanError| step.wrong(error.to_string());
         plan.check(drive).map_err(in_step)?;
-        step.targets.iter().try_for_each(Target::check).map_err(in_step)
+        let copies = plan.groups(drive.capacity).concat();
+        let check = |target: &Target| {
+            target.check()?;
+            target.check_asked(mixed::asked_of(&copies, target.of), drive.into())
+        };
+        step.targets.iter().try_for_each(check).map_err(in_step)
     }
 }

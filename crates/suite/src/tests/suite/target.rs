@@ -14,6 +14,7 @@ use crate::record::figure::{Good, millis};
 use crate::record::judged::{Judged, Unjudged};
 use crate::record::rate::{ios_for, may_be_within};
 use crate::record::unit::Unit;
+use crate::tests::mixed::IOPS;
 
 /// A figure of one operation, and what it must be.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -55,6 +56,9 @@ pub enum Limit {
     /// At least so many a second.
     Rate(f64),
 }
+
+/// A limit and the rate that it is held against may be the same figure, rounded in other units.
+const ROUNDED: f64 = 0.001;
 
 /// How large a drive is, to a suite.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -98,12 +102,42 @@ impl Target {
             }
             _ => "it needs a limit in time, such as limit = \"5ms\", and none for each terabyte",
         };
+        Err(self.wrong(reason.to_owned()))
+    }
+
+    /// Refuses a least rate above what the jobs are to do: no drive comes to it.
+    pub(super) fn check_asked(
+        &self,
+        asked: Option<(f64, &str)>,
+        counted: Counted,
+    ) -> Result<(), PlanError> {
+        let (bound, _) = self.bound(counted);
+        let most = match (self.figure, asked) {
+            (Measure::Iops, Some((rate, IOPS))) => rate,
+            (Measure::MebibytesPerSecond, Some((rate, unit))) if unit != IOPS => {
+                rate * 1e6 / f64::from(1 << 20)
+            }
+            _ => return Ok(()),
+        };
+        let [least, most_told] =
+            [bound, most].map(|rate| format!("{} {}", (rate * 10.0).round() / 10.0, self.figure));
+        let reason = || {
+            format!(
+                "that is {least} on this drive, and the jobs' own rates come to {most_told}: no drive would keep \
+                 it; lower the limit, or raise the jobs' rates"
+            )
+        };
+        (bound <= most * (1.0 + ROUNDED)).then_some(()).ok_or_else(|| self.wrong(reason()))
+    }
+
+    fn wrong(&self, reason: String) -> PlanError {
         let got = match self.limit {
             Limit::Time(time) => format!("limit = \"{}\"", time.exact()),
             Limit::Rate(rate) => format!("limit = {rate}"),
         };
-        let got = format!("{} of {} with {got}", self.figure, plural(self.of));
-        Err(PlanError { option: "a target for", got, reason: reason.to_owned() })
+        let each = if self.per_terabyte { " for each terabyte" } else { "" };
+        let got = format!("{} of {} with {got}{each}", self.figure, plural(self.of));
+        PlanError { option: "a target for", got, reason }
     }
 
     fn bound(&self, counted: Counted) -> (f64, Good) {
