@@ -466,11 +466,24 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
     let share = outcome.restored().map_or_else(String::new, |share| {
         // What a whole pass has of it, its fast part need not.
         let first = outcome.after_trim.map(|after| after / outcome.clean.max(f64::MIN_POSITIVE));
-        // A share of two rates, or of one that was two, is two shares: the table tells them.
+        let first = first.filter(|first| *first < share * FAST_PART_IS_LESS);
+        // A share of two rates, or of one that was two, is two shares.
+        let thirds = |name: &str, mean: f64| {
+            outcome.changed(name).map_or([mean, mean], |rate| [rate.first, rate.last])
+        };
         let is_two = ["clean", "after TRIM"].iter().any(|name| outcome.changed(name).is_some());
-        let first = first.filter(|first| !is_two && *first < share * FAST_PART_IS_LESS);
-        let first = first.map_or_else(String::new, |first| {
-            format!(", and its first seconds {} of the clean ones", number::percent(first))
+        let first = first.zip(outcome.after_trim).map_or_else(String::new, |(first, after)| {
+            let [early, late] = thirds("after TRIM", after);
+            let [clean_early, clean_late] = thirds("clean", outcome.clean);
+            let of_thirds = [early / clean_early, late / clean_late].map(number::percent);
+            match (is_two, of_thirds) {
+                (false, _) => {
+                    format!(", and its first seconds {} of the clean ones", number::percent(first))
+                }
+                (true, [early, late]) => format!(
+                    ", and its first seconds {early} of the clean ones in their first third and {late} in their last"
+                ),
+            }
         });
         format!(
             "; a whole pass after it is {} of one on the clean drive{first}",

@@ -152,6 +152,8 @@ pub(crate) fn announce(
         human(Duration::from_nanos(time.0)),
     );
     if written > Bytes::ZERO {
+        // What goes by time is as much as the drive takes in it.
+        let most = if is_timed { "" } else { most };
         text += &format!("\n  {most}roughly {written} to be written");
     }
     if let Some(rated) = rated_writes.or(drive.specification.rated_writes).filter(|_| written.0 > 0)

@@ -101,7 +101,7 @@ fn corners(answers: &[Answer<'_, Outcome>]) -> (Vec<Corner>, &'static str) {
         return (corners, "");
     }
     corners.retain(|corner| !repeats(corner));
-    (corners, " Data that repeat make no difference.")
+    (corners, " Rates with data that repeat are the same within 2 %, and not shown.")
 }
 
 fn find<'a>(outcome: &'a Outcome, corner: &Corner) -> Option<&'a CornerFigures> {

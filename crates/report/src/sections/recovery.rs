@@ -109,8 +109,16 @@ fn back(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>], rests: &[Nanos
     if curve.lines.is_empty() {
         return Vec::new();
     }
-    let text = "What a burst writes fast, as a share of the erased drive's buffer.";
-    let names = ("recovery-back", title, text);
+    let mut text = "What a burst writes fast, as a share of the erased drive's buffer.".to_owned();
+    let unordered = answers.iter().filter(|answer| out_of_order(answer.outcome).is_some());
+    let unordered: Vec<&str> = unordered.map(|answer| subjects.name(answer.subject)).collect();
+    if !unordered.is_empty() {
+        text += &format!(
+            " Of {} a longer rest did not always give more: how much of it the rest gives is not told.",
+            unordered.join(", ")
+        );
+    }
+    let names = ("recovery-back", title, text.as_str());
     curves::views(subjects, names, &x, "% of the buffer", CONDITIONS, &[curve])
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use writecliff_device::{DeviceInfo, printable};
 use writecliff_measure::Sample;
-use writecliff_suite::Good;
 use writecliff_suite::suite::{Figures, Judged, Outcome, Plan, StepFigures};
+use writecliff_suite::{Good, MethodWarning, Warning};
 
 use super::{Answer, Latency, answers, latency_row, number_row, per_drive, table_of};
 use crate::number;
@@ -140,12 +140,16 @@ pub(super) fn doubts_of_headline(run: &Run, outcome: &Outcome) -> Vec<bool> {
 }
 
 /// Whether the service times of an operation of a step are in doubt, or with `rates` what was done. Beside trims whose
-/// time is not modelled all of a step is.
+/// time is not modelled all of a step is; flushes are in doubt where there are any.
 pub(super) fn is_in_doubt(run: &Run, step: &str, operation: &str, rates: bool) -> bool {
-    let has_trims = || run.recording.series(&format!("{step} trims")).next().is_some();
-    run.record.warnings.iter().any(|doubt| {
+    let has =
+        |operation: &str| run.recording.series(&format!("{step} {operation}")).next().is_some();
+    let of_flushes = Warning::Method(MethodWarning::FlushOfDataOnly);
+    let doubts = run.record.warnings.iter();
+    let mut doubts = doubts.filter(|doubt| **doubt != of_flushes || has("flushes"));
+    doubts.any(|doubt| {
         doubt.may_be_of_step(step, operation, rates)
-            || (doubt.may_be_of_step(step, "trims", rates) && has_trims())
+            || (doubt.may_be_of_step(step, "trims", rates) && has("trims"))
     })
 }
 
