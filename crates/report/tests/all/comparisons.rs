@@ -317,7 +317,8 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     assert!(headline.contains(&format!(". {said}")), "behind what it came to");
     assert!(rest.split("</ul>").next().unwrap().contains(&said), "in the verdict");
     // A picture names the first that is in it, whatever there was before.
-    let later = vec![("torture".to_owned(), after), ("torture".to_owned(), after)];
+    let in_window = Nanos::from_secs(170);
+    let later = vec![("torture".to_owned(), after), ("torture".to_owned(), in_window)];
     let phase = "fill".to_owned();
     let cuts = DriveWarning::PowerLost { times: 3, phase, after, later, only_later: false };
     run.record.warnings = vec![cuts.into()];
@@ -325,6 +326,8 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     let pictures = pictures(&html);
     let marks = &of_view(&pictures, "consistency-whole")[0].markup;
     assert!(marks.contains("power lost") && marks.contains("again"));
+    let marks = &of_view(&pictures, "consistency-steady-linear")[0].markup;
+    assert!(marks.contains("power lost") && !marks.contains("again"), "the first is outside");
 }
 
 /// What cannot be purged is written full once.

@@ -192,7 +192,7 @@ pub(super) fn marks(one: &Series<'_>, ranges: &Ranges, from: f64) -> Vec<Mark> {
         let label = format!("the method's {} s", number::thousands(at));
         marks.push(Mark::Upright { at, label });
     }
-    for (at, what) in one.faults_s().into_iter().filter(|(at, _)| *at >= from) {
+    for (at, what) in one.faults_s(from) {
         marks.push(Mark::Upright { at, label: what.to_owned() });
     }
     if from == 0.0 {
