@@ -308,6 +308,10 @@ fn range(main: &Writes<'_>) -> Sentence {
 fn scatter(subject: &Subject, main: &Writes<'_>) -> Sentence {
     let variation = main.outcome.steady_iops.variation;
     let text = match variation {
+        _ if main.power_lost => format!(
+            "Its seconds vary by {} of their mean, with those in which it had no power among them.",
+            number::percent(variation)
+        ),
         _ if variation < EVEN => "That its seconds are nearly all the same is the profile's pacing, and no measurement: those of \
                  real drives scatter."
             .to_owned(),

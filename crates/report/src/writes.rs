@@ -2,7 +2,9 @@
 //! the figures are means.
 
 use std::borrow::Cow;
+use std::iter;
 
+use writecliff_device::Nanos;
 use writecliff_measure::Statistics;
 use writecliff_suite::consistency::{self, Outcome, WorstSecond};
 use writecliff_suite::{
@@ -34,6 +36,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) had_time_for_a_cliff: bool,
     /// Bytes that were written before the cliff, if one came.
     pub(crate) written_before_cliff: Option<f64>,
+    /// Whether a simulated drive lost its power within these seconds: how steady the others are they do not tell.
+    pub(crate) power_lost: bool,
     /// What of these writes is in doubt: by the test, or by this spare area.
     pub(crate) in_doubt: InDoubt,
     pub(crate) outcome: Cow<'a, Outcome>,
@@ -97,6 +101,15 @@ impl<'a> Writes<'a> {
         };
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
         let in_doubt = run.in_doubt_at(spare_percent);
+        let from = Nanos::from_secs(u64::from(outcome.steady_from_s));
+        let power_lost = run.doubts_at(spare_percent).any(|doubt| match doubt {
+            Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
+                let later = later.iter().map(|(phase, after)| (phase, after));
+                let mut all = iter::once((phase, after)).chain(later);
+                all.any(|(phase, after)| *phase == torture.phase && *after >= from)
+            }
+            _ => false,
+        });
         let whole = series().filter(|sample| sample.is_whole()).count();
         let (seconds, shape) = (whole as f64, Shape::of(&last));
         let apart = (Shape::apart(&last), last.len());
@@ -117,6 +130,7 @@ impl<'a> Writes<'a> {
             tendency,
             had_time_for_a_cliff,
             written_before_cliff,
+            power_lost,
             in_doubt,
             outcome,
         })
@@ -169,6 +183,9 @@ impl<'a> Writes<'a> {
             WindowState::TooShort => "not judged, the run was too short".to_owned(),
             WindowState::Settling => "still settling, not judged".to_owned(),
             WindowState::TooLittle => "not judged, too little was written".to_owned(),
+            WindowState::Settled if self.power_lost => {
+                "not judged, it lost its power in some of them".to_owned()
+            }
             WindowState::Settled => self.judged(),
         }
     }
@@ -407,6 +424,7 @@ pub(crate) mod tests {
             state: WindowState::Settled,
             had_time_for_a_cliff: true,
             written_before_cliff: None,
+            power_lost: false,
             in_doubt: InDoubt::default(),
             shape: Shape::of(seconds),
             apart: (Shape::apart(seconds), seconds.len()),

@@ -328,6 +328,9 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     assert!(marks.contains("power lost") && marks.contains("again"));
     let marks = &of_view(&pictures, "consistency-steady-linear")[0].markup;
     assert!(marks.contains("power lost") && !marks.contains("again"), "the first is outside");
+    // Seconds without power are not the drive's habit.
+    let words = "not judged, it lost its power in some of them";
+    assert!(html.contains(words), "{words}");
 }
 
 /// What cannot be purged is written full once.
