@@ -1,9 +1,10 @@
 //! A run, read back, and how it is told in words.
 
+use std::iter;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
-use writecliff_device::{DeviceKind, ProfileRecord, printable};
+use writecliff_device::{DeviceKind, Nanos, ProfileRecord, printable};
 use writecliff_measure::{Recording, RunDirectory, RunDirectoryError};
 use writecliff_suite::{
     DriveWarning, Host, JobWarning, MethodWarning, Phase, Plan, PowerSource, Repeats, ResultsError,
@@ -109,6 +110,18 @@ impl Run {
             }
             _ => None,
         })
+    }
+
+    /// When a simulated drive lost its power in a phase, since that began.
+    pub(crate) fn power_lost_in<'a>(&'a self, phase: &'a str) -> impl Iterator<Item = Nanos> + 'a {
+        let losses = self.record.warnings.iter().filter_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
+                let later = later.iter().map(|(phase, after)| (phase, *after));
+                Some(iter::once((phase, *after)).chain(later))
+            }
+            _ => None,
+        });
+        losses.flatten().filter(move |(own, _)| *own == phase).map(|(_, after)| after)
     }
 
     pub(crate) fn is_simulated(&self) -> bool {

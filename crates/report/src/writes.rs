@@ -2,7 +2,6 @@
 //! the figures are means.
 
 use std::borrow::Cow;
-use std::iter;
 
 use writecliff_device::Nanos;
 use writecliff_measure::Statistics;
@@ -102,14 +101,7 @@ impl<'a> Writes<'a> {
         let state = run.and_repeats().map(|run| state(run, spare_percent)).max()?;
         let in_doubt = run.in_doubt_at(spare_percent);
         let from = Nanos::from_secs(u64::from(outcome.steady_from_s));
-        let power_lost = run.doubts_at(spare_percent).any(|doubt| match doubt {
-            Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
-                let later = later.iter().map(|(phase, after)| (phase, after));
-                let mut all = iter::once((phase, after)).chain(later);
-                all.any(|(phase, after)| *phase == torture.phase && *after >= from)
-            }
-            _ => false,
-        });
+        let power_lost = run.power_lost_in(&torture.phase).any(|after| after >= from);
         let whole = series().filter(|sample| sample.is_whole()).count();
         let (seconds, shape) = (whole as f64, Shape::of(&last));
         let apart = (Shape::apart(&last), last.len());

@@ -50,28 +50,17 @@ pub(super) struct Series<'a> {
 impl Series<'_> {
     /// What went wrong with a simulated drive in these writes from a second on, and in which seconds.
     pub(super) fn faults_s(&self, from: f64) -> Vec<(f64, &'static str)> {
-        let is_shown =
-            |phase: &str, after: &Nanos| phase == self.phase && after.as_secs_f64() >= from;
-        let mut faults = Vec::new();
-        for doubt in &self.run.record.warnings {
-            match doubt {
-                Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. })
-                    if is_shown(phase, after) =>
-                {
-                    faults.push((after.as_secs_f64(), "a die lost"));
-                }
-                Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
-                    let later = later.iter().map(|(phase, after)| (phase, after));
-                    let all = iter::once((phase, after)).chain(later);
-                    let here = all.filter(|(phase, after)| is_shown(phase, after));
-                    // The first that is in this picture says what it is.
-                    let names = iter::once("power lost").chain(iter::repeat("again"));
-                    faults.extend(here.map(|(_, after)| after.as_secs_f64()).zip(names));
-                }
-                _ => {}
+        let died = self.run.record.warnings.iter().filter_map(|doubt| match doubt {
+            Warning::Drive(DriveWarning::DieLost { phase, after: Some(after), .. }) => {
+                (*phase == self.phase).then_some((after.as_secs_f64(), "a die lost"))
             }
-        }
-        faults
+            _ => None,
+        });
+        let cuts = self.run.power_lost_in(&self.phase).map(Nanos::as_secs_f64);
+        // The first that is in this picture says what it is.
+        let names = iter::once("power lost").chain(iter::repeat("again"));
+        let cuts = cuts.filter(|at| *at >= from).zip(names);
+        died.filter(|(at, _)| *at >= from).chain(cuts).collect()
     }
 }
 
