@@ -18,15 +18,15 @@ pub enum RecordError {
     /// A sample could not be put on disk.
     #[error(transparent)]
     RunDirectory(#[from] RunDirectoryError),
-    /// For a whole second the device failed every I/O.
+    /// For whole seconds the device failed every I/O.
     #[error(
-        "the device failed all {failed} I/Os of second {second}, and nothing more was sent to it: {}; {}",
+        "the device failed all {failed} I/Os from second {from} on, and nothing more was sent to it: {}; {}",
         error_text(*errno), error_advice(*errno)
     )]
     EveryIoFailed {
-        /// Seconds since the load began.
-        second: u32,
-        /// I/Os that failed in it.
+        /// The first such second of the load.
+        from: u32,
+        /// I/Os that failed since.
         failed: u64,
         /// The system's error number of the last one.
         errno: i32,

@@ -11,6 +11,10 @@ use crate::finished::Finished;
 /// Fewer failed I/Os in a second without a good one may be a stall with a bad sector in it.
 const FAILURES_MIN: u64 = 10;
 
+/// After so many seconds in which every I/O failed a drive is left alone. In one alone it may be what was in flight as
+/// a drive lost its power, or was reset, and nothing more came until it was back.
+const SECONDS_MAX: u32 = 2;
+
 /// Sees every second of a load, whole, as it ends.
 #[derive(Debug, Default)]
 pub(crate) struct Judge {
@@ -18,8 +22,19 @@ pub(crate) struct Judge {
     pub(crate) looks_for_failures: bool,
     /// Those of the load under way, by their numbers.
     series: Vec<Judged>,
+    /// Since an I/O worked.
+    all_failed: AllFailed,
     /// The first of the run.
     failures: Vec<FailedIo>,
+}
+
+/// Seconds in which every I/O failed.
+#[derive(Debug, Default)]
+struct AllFailed {
+    seconds: u32,
+    /// The first of them.
+    from: u32,
+    failed: u64,
 }
 
 /// One series, in the seconds that have ended.
@@ -35,6 +50,7 @@ impl Judge {
     pub(crate) fn begin(&mut self, names: &[Arc<str>]) {
         let judged = |name: &Arc<str>| Judged { name: Arc::clone(name), worked: 0, failed: 0 };
         self.series = names.iter().map(judged).collect();
+        self.all_failed = AllFailed::default();
     }
 
     /// The run's first failed I/Os.
@@ -48,9 +64,9 @@ impl Judge {
         self.failures.extend(failures.into_iter().take(room));
     }
 
-    /// Takes note of a second, and says whether too much failed to go on: every I/O, if it is a whole
-    /// one, or a noticeable share of a series up to its end. What is late may come back still: that
-    /// is judged when its time is up for good.
+    /// Takes note of a second, and says whether too much failed to go on: every I/O of [some](SECONDS_MAX) that are
+    /// whole, or a noticeable share of a series up to its end. What is late may come back still: that is judged when
+    /// its time is up for good.
     pub(crate) fn verdict(&mut self, finished: &mut Finished) -> Result<(), RecordError> {
         self.name(finished.failures.drain(..));
         for ended in &finished.series {
@@ -58,10 +74,13 @@ impl Judge {
             judged.worked += ended.counts.worked();
             judged.failed += ended.counts.failed;
         }
-        match (finished.waiting.late, self.looks_for_failures) {
-            (0, false) => all_failed(finished).and_then(|()| self.share_failed(is_failing_already)),
-            (0, true) => all_failed(finished),
-            _ => Ok(()),
+        if finished.waiting.late > 0 {
+            return Ok(());
+        }
+        self.all_failed.count(finished)?;
+        match self.looks_for_failures || self.all_failed.seconds > 0 {
+            true => Ok(()),
+            false => self.share_failed(is_failing_already),
         }
     }
 
@@ -88,15 +107,26 @@ impl Judge {
     }
 }
 
-/// Whether every I/O of a second failed, if it is a whole one.
-fn all_failed(finished: &Finished) -> Result<(), RecordError> {
-    let is_whole = finished.end - finished.start == Nanos::from_secs(1);
-    let counts = || finished.series.iter().map(|series| &series.counts);
-    let worked: u64 = counts().map(|counts| counts.worked()).sum();
-    let failed = counts().map(|counts| counts.failed).sum();
-    let errno = counts().find_map(|counts| counts.last_errno);
-    if let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) {
-        return Err(RecordError::EveryIoFailed { second: finished.second, failed, errno });
+impl AllFailed {
+    /// Takes note of a second; it is one of these if every I/O of it failed, and it is a whole one.
+    fn count(&mut self, finished: &Finished) -> Result<(), RecordError> {
+        let is_whole = finished.end - finished.start == Nanos::from_secs(1);
+        let counts = || finished.series.iter().map(|series| &series.counts);
+        let failed = counts().map(|counts| counts.failed).sum();
+        if counts().any(|counts| counts.worked() > 0) {
+            *self = Self::default();
+        }
+        let errno = counts().find_map(|counts| counts.last_errno);
+        let (true, FAILURES_MIN.., Some(errno)) = (is_whole, failed, errno) else { return Ok(()) };
+        if counts().all(|counts| counts.worked() == 0) {
+            let from = if self.seconds == 0 { finished.second } else { self.from };
+            *self = Self { seconds: self.seconds + 1, from, failed: self.failed + failed };
+        }
+        match *self {
+            Self { seconds: SECONDS_MAX.., from, failed } => {
+                Err(RecordError::EveryIoFailed { from, failed, errno })
+            }
+            _ => Ok(()),
+        }
     }
-    Ok(())
 }

@@ -105,18 +105,38 @@ fn a_load_that_ends_leaves_a_shorter_last_sample() {
 }
 
 #[test]
-fn a_device_that_fails_everything_is_left_alone_after_a_second() {
+fn a_device_that_fails_everything_is_left_alone_after_two_seconds() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");
     let mut recorder = recorder(&path, false);
     let mut device = scripted(0..0).ending(Status::Failed(5));
     let ended = record_writes(&mut device, 100, &mut recorder);
-    let Err(RecordError::EveryIoFailed { second: 0, failed: 99, errno: 5 }) = ended else {
+    let Err(RecordError::EveryIoFailed { from: 0, failed: 199, errno: 5 }) = ended else {
         panic!("{ended:?}");
     };
     drop(recorder);
     let samples = samples(&path);
-    assert_eq!((samples.len(), samples[0].failed, samples[0].ios()), (1, 99, 0));
+    assert_eq!((samples.len(), samples[0].failed, samples[0].ios()), (2, 99, 0));
+}
+
+#[test]
+fn a_drive_that_is_back_after_a_second_of_failures_goes_on() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("run");
+    let mut recorder = recorder(&path, false);
+    // What begins from just before second 2 on fails, and what comes next waits until second 6.
+    let is_out = |begins: DeviceTime| (1_950..2_200).contains(&(begins.0 / 1_000_000));
+    let status = move |begins| if is_out(begins) { Status::Failed(5) } else { Status::Done };
+    let mut device =
+        scripted(2_200_000_000..6_000_000_000).ending_by(move |_, begins| status(begins));
+    record_writes(&mut device, 280, &mut recorder).unwrap();
+    drop(recorder);
+    let samples = samples(&path);
+    let failing: Vec<usize> = (0..samples.len())
+        .filter(|at| samples[*at].failed >= 10 && samples[*at].ios() == 0)
+        .collect();
+    assert_eq!(failing, [2], "no other second is all of failures");
+    assert_eq!(samples.len(), 280);
 }
 
 #[test]

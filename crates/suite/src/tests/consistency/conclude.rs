@@ -9,6 +9,7 @@ use crate::method::fast_part::FastPart;
 use crate::method::faults::Faults;
 use crate::method::levels::{FALL, MORE, is_too_warm};
 use crate::method::settling::{DRIVE_WRITES_MAX, DRIVE_WRITES_MIN, Rounds, TIME_MAX};
+use crate::record::figure::are_apart;
 use crate::record::rate::{LatencyFigures, Rate, iops_of};
 use crate::record::warning::{Filled, MethodWarning, Warning};
 
@@ -161,12 +162,19 @@ pub(crate) fn conclude_phases(
     (Some(outcome), warnings)
 }
 
-/// Whether ten seconds of the steady window are below half on average, after ten that were not.
+/// Whether ten seconds of the steady window are below half on average, after ten that were above it; what hovers about
+/// the half is neither.
 fn falls_again(iops: &[f64], cliff: usize, steady_from: usize, half: f64) -> bool {
-    let tens = |from: usize| iops.get(from..).unwrap_or_default().windows(CLIFF_SECONDS);
-    let is_below = |ten: &[f64]| ten.iter().sum::<f64>() / (ten.len() as f64) < half;
-    let came_back = tens(cliff).position(|ten| !is_below(ten));
-    came_back.is_some_and(|back| tens((cliff + back).max(steady_from)).any(is_below))
+    let tens = |from: usize| {
+        let tens = iops.get(from..).unwrap_or_default().windows(CLIFF_SECONDS);
+        tens.map(|ten| ten.iter().sum::<f64>() / (ten.len() as f64))
+    };
+    let is_apart = |mean: f64| are_apart(mean, half);
+    let came_back = tens(cliff).position(|mean| mean > half && is_apart(mean));
+    came_back.is_some_and(|back| {
+        let mut later = tens((cliff + back).max(steady_from));
+        later.any(|mean| mean < half && is_apart(mean))
+    })
 }
 
 /// Whether the drive was too warm in all of its fresh seconds already, and copies since: it fell for that then, and
@@ -304,6 +312,8 @@ mod tests {
         // Before the window, for which others are told.
         assert!(!again(&twice, 285));
         assert!(!again(&[level(1.0, 100), level(0.3, 200)], 150), "it never came back");
+        let hovers = [level(0.51, 20), level(0.49, 20)].concat().repeat(5);
+        assert!(!again(&[level(1.0, 100), hovers], 150), "it hovers about the half");
     }
 
     #[test]

@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 use writecliff_measure::Statistics;
 
 use crate::method::fast_part::FastPart;
+use crate::record::figure::are_apart;
 use crate::record::rate::LatencyFigures;
 
 /// Performance has fallen off the cliff when it is below this share of fresh.
@@ -39,8 +40,8 @@ pub struct Outcome {
     pub fresh_iops: f64,
     /// The second in which performance fell below half of fresh and stayed there.
     pub cliff_s: Option<u32>,
-    /// Whether it falls below half again for ten seconds on average within the steady window, after ten that were not,
-    /// whatever that window is on average.
+    /// Whether it falls below half again for ten seconds on average within the steady window, after ten that were above
+    /// it, both by more than [single runs tell apart](are_apart), whatever that window is on average.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub falls_again: bool,
     /// Where there is no other fall: the second of one while the drive slowed down because it was too warm.
@@ -84,9 +85,12 @@ pub enum FallCause {
 }
 
 impl Outcome {
-    /// Whether it fell as at a write cliff and did not stay there.
+    /// Whether it fell as at a write cliff and did not stay there: by more than single runs tell apart.
     pub fn came_back(&self) -> bool {
-        self.cliff_s.is_some() && self.steady_iops.mean >= CLIFF_SHARE * self.fresh_iops
+        let half = CLIFF_SHARE * self.fresh_iops;
+        let mean = self.steady_iops.mean;
+        // What hovers about the half has not come back from it.
+        self.cliff_s.is_some() && mean > half && are_apart(mean, half)
     }
 
     /// For how long it fell, where it [came back](Self::came_back).
