@@ -34,10 +34,10 @@ pub fn summary(fleet: &Fleet, services: &[(&Variant, Service)]) -> String {
 }
 
 fn page(fleet: &Fleet, services: &[(&Variant, Service)]) -> FleetPage {
-    let mut variants: Vec<FleetPart> = services
-        .iter()
-        .map(|(variant, service)| part(variant, service, services.len() > 1))
-        .collect();
+    let all: Vec<Late> = services.iter().map(|(_, service)| Late::of(service)).collect();
+    let has_a_best = all.iter().any(|one| all.iter().any(|other| one.is_apart(other)));
+    let mut variants: Vec<FleetPart> =
+        services.iter().map(|(variant, service)| part(variant, service, has_a_best)).collect();
     if let [(first, _), others @ ..] = services {
         for (part, (variant, _)) in variants[1..].iter_mut().zip(others) {
             part.doubts.extend(unlike(&variant.fleet, &first.fleet, &first.name).map(of_all));
@@ -104,28 +104,54 @@ fn lead(services: &[(&Variant, Service)]) -> String {
     )
 }
 
+/// Late requests of a service.
+#[derive(Debug, Clone, Copy)]
+struct Late {
+    requests: u64,
+    late: u64,
+}
+
+impl Late {
+    fn of(service: &Service) -> Self {
+        let (requests, late) = service.requests();
+        Self { requests, late }
+    }
+
+    fn percent(&self) -> f64 {
+        self.late as f64 / self.requests.max(1) as f64 * 100.0
+    }
+
+    /// Whether a single run tells the shares of two services apart: they differ by more than single runs do, and by
+    /// more than counts of events that do not depend on each other do by chance, whose variance is their number.
+    fn is_apart(&self, other: &Self) -> bool {
+        let variance = |of: &Self| of.late as f64 / (of.requests.max(1) as f64).powi(2);
+        let by_chance = CHANCE * 100.0 * (variance(self) + variance(other)).sqrt();
+        let (one, other) = (self.percent(), other.percent());
+        (one - other).abs() > by_chance && are_apart(one, other)
+    }
+}
+
+/// Counts differ by more standard deviations by chance only once in some hundred cases.
+const CHANCE: f64 = 3.0;
+
 /// The variants with the fewest and the most late requests, of those that are in no doubt.
 fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
-    let share = |service: &Service| {
-        let (all, late) = service.requests();
-        late as f64 / all.max(1) as f64 * 100.0
-    };
     if let [(variant, service)] = services {
-        let late = percent(share(service));
+        let late = percent(Late::of(service).percent());
         return format!("Above {}, and so late: {late} of the requests.", variant.fleet.limit);
     }
     // Pauses are shorter in all scale models: they are compared among each other.
     let is_sure = |part: &FleetPart| part.doubts.iter().all(|doubt| doubt.of_times);
     let sure = services.iter().zip(parts).filter(|(_, part)| is_sure(part));
-    let mut sure: Vec<(&str, f64)> =
-        sure.map(|((variant, service), _)| (&*variant.name, share(service))).collect();
-    sure.sort_by(|a, b| a.1.total_cmp(&b.1));
+    let mut sure: Vec<(&str, Late)> =
+        sure.map(|((variant, service), _)| (&*variant.name, Late::of(service))).collect();
+    sure.sort_by(|a, b| a.1.percent().total_cmp(&b.1.percent()));
     let doubtful: Vec<String> = services
         .iter()
         .zip(parts)
         .filter(|(_, part)| !is_sure(part))
         .map(|((variant, service), _)| {
-            format!("'{}' (late: {})", variant.name, percent(share(service)))
+            format!("'{}' (late: {})", variant.name, percent(Late::of(service).percent()))
         })
         .collect();
     let left_out = match &doubtful[..] {
@@ -135,23 +161,31 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
     let of_those = if doubtful.is_empty() { "" } else { " that is compared" };
     let compared = match &sure[..] {
         [] => return "All variants are in doubt: none is said to be the best.".to_owned(),
-        [(only, share)] => format!("Late with '{only}': {} of the requests.", percent(*share)),
-        [(_, low), .., (_, high)] if low < high && !are_apart(*low, *high) => format!(
-            "Late are between {} and {} of the requests: the variants are not told apart.",
-            percent(*low),
-            percent(*high)
-        ),
-        [(_, low), .., (_, high)] if low < high => {
-            let (fewest, have, least) = who(&sure, *low);
-            let (most, _, highest) = who(&sure, *high);
+        [(only, late)] => {
+            format!("Late with '{only}': {} of the requests.", percent(late.percent()))
+        }
+        [(_, low), .., (_, high)] if low.is_apart(high) => {
+            let (fewest, have, least) = who(&sure, low);
+            let (most, _, highest) = who(&sure, high);
             format!(
                 "{fewest} {have} the fewest late requests, {least}; {most} the most, {highest}."
             )
         }
-        [(_, 0.0), ..] => format!("No request was late in any variant{of_those}."),
-        [(_, share), ..] => {
-            format!("Late in every variant{of_those}: {} of the requests.", percent(*share))
-        }
+        [(_, low), .., (_, high)] => match [low.percent(), high.percent()] {
+            [_, 0.0] => format!("No request was late in any variant{of_those}."),
+            [0.0, high] => format!(
+                "Late are at most {} of the requests: the variants are not told apart.",
+                percent(high)
+            ),
+            [low, high] if low < high => format!(
+                "Late are between {} and {} of the requests: the variants are not told apart.",
+                percent(low),
+                percent(high)
+            ),
+            [_, same] => {
+                format!("Late in every variant{of_those}: {} of the requests.", percent(same))
+            }
+        },
     };
     let has_scale_models = |part: &&FleetPart| part.doubts.iter().any(|doubt| doubt.of_times);
     let with = parts.iter().filter(has_scale_models).map(|part| format!("'{}'", part.name));
@@ -167,12 +201,11 @@ fn headline(services: &[(&Variant, Service)], parts: &[FleetPart]) -> String {
 
 /// Those of this share, or what single runs do not tell apart from it, as one names them, their verb, and their
 /// shares; all in the order of these.
-fn who(all: &[(&str, f64)], share: f64) -> (String, &'static str, String) {
-    let is_of_it = |other: f64| other == share || (other > 0.0 && !are_apart(other, share));
-    let of_it: Vec<&(&str, f64)> = all.iter().filter(|(_, other)| is_of_it(*other)).collect();
+fn who(all: &[(&str, Late)], late: &Late) -> (String, &'static str, String) {
+    let of_it: Vec<&(&str, Late)> = all.iter().filter(|(_, other)| !late.is_apart(other)).collect();
     let names: Vec<String> = of_it.iter().map(|(name, _)| format!("'{name}'")).collect();
-    let ends = [of_it.first(), of_it.last()].map(|one| one.map_or(share, |(_, share)| *share));
-    let shares = match ends.map(percent) {
+    let ends = [of_it.first(), of_it.last()].map(|one| one.map_or(late, |(_, late)| late));
+    let shares = match ends.map(|late| percent(late.percent())) {
         [least, most] if least == most => most,
         [least, most] => format!("{} to {most}", least.trim_end_matches(" %")),
     };
@@ -191,14 +224,14 @@ fn percent(share: f64) -> String {
     }
 }
 
-fn part(variant: &Variant, service: &Service, has_variants: bool) -> FleetPart {
+fn part(variant: &Variant, service: &Service, has_a_best: bool) -> FleetPart {
     // The last one may be a part of a minute.
     let served = variant.fleet.duration.0 as f64 / MINUTE as f64;
     let end = |number: u32| f64::from(number).min(served);
     FleetPart {
         name: variant.name.clone(),
-        doubts: doubts(&variant.fleet, service, has_variants),
-        figures: figures(service),
+        doubts: doubts(&variant.fleet, service, has_a_best),
+        figures: figures(service, has_a_best),
         longer: longer(service),
         minutes: (1..)
             .zip(&service.minutes)
@@ -230,20 +263,21 @@ const OF_SCALE_MODELS: &str = "scale models: they have the rates of the drives t
      shorter as they are smaller. The percentiles that pauses make are longer on the whole drives";
 
 /// Drives that are scale models, if there are any.
-fn of_scale_models(fleet: &Fleet, has_variants: bool) -> Option<String> {
+/// `has_a_best` says that variants are told apart.
+fn of_scale_models(fleet: &Fleet, has_a_best: bool) -> Option<String> {
     let is_one = |kind: &&Kind| kind.drive.contains("@1/");
     let which = match fleet.drives.iter().filter(is_one).count() {
         0 => return None,
         all if all == fleet.drives.len() => "Its drives are",
         _ => "Some of its drives are",
     };
-    let best = if has_variants { ", and which variant is the best may be another" } else { "" };
+    let best = if has_a_best { ", and which variant is the best may be another" } else { "" };
     Some(format!("{which} {OF_SCALE_MODELS}{best}."))
 }
 
-fn doubts(fleet: &Fleet, service: &Service, has_variants: bool) -> Vec<FleetDoubt> {
+fn doubts(fleet: &Fleet, service: &Service, has_a_best: bool) -> Vec<FleetDoubt> {
     let mut doubts = Vec::new();
-    let of_scale_models = of_scale_models(fleet, has_variants);
+    let of_scale_models = of_scale_models(fleet, has_a_best);
     doubts.extend(of_scale_models.map(|text| FleetDoubt { text, of_times: true }));
     let failed: u64 = service.kinds.iter().map(|kind| kind.failed).sum();
     if failed > 0 {
@@ -323,8 +357,15 @@ const BEHIND: u64 = 20;
 /// Minutes of one service that are alike differ by less.
 const UNLIKE: u64 = 3;
 
-fn figures(service: &Service) -> Vec<FleetFigure> {
+/// `has_a_best` says that shares of late requests are told apart.
+fn figures(service: &Service, has_a_best: bool) -> Vec<FleetFigure> {
     let figure = |RowFigure { name, value, unit, good, .. }| {
+        let good = match &*name {
+            // How often a further drive was asked is neither good nor bad.
+            "hedged reads" => None,
+            LATE => Some(good).filter(|_| has_a_best),
+            _ => Some(good),
+        };
         let meaning =
             MEANINGS.iter().find(|(of, _)| **of == name).map_or("", |(_, meaning)| meaning);
         // Shares are of late requests and of such that were asked twice; a median is of no pause.
@@ -334,8 +375,11 @@ fn figures(service: &Service) -> Vec<FleetFigure> {
     service.figures().into_iter().map(figure).collect()
 }
 
+/// The figure's name.
+const LATE: &str = "late requests";
+
 const MEANINGS: [(&str, &str); 6] = [
-    ("late requests", "above the limit"),
+    (LATE, "above the limit"),
     (
         "cost of a TB a year",
         "of data; a drive is kept five years, or until its rated writes, if known, are used up",
@@ -538,11 +582,28 @@ mod tests {
 
     #[test]
     fn variants_that_are_named_together_have_the_shares_of_both() {
-        let all = [("a", 0.0), ("b", 1.283), ("c", 1.339)];
-        assert!(!are_apart(1.283, 1.339));
+        let late = |late| Late { requests: 1_000_000, late };
+        let all = [("a", late(0)), ("b", late(12_830)), ("c", late(13_390))];
         let expected = ("'b' and 'c'".to_owned(), "have", "1.28 to 1.34 %".to_owned());
-        assert_eq!(who(&all, 1.339), expected);
-        assert_eq!(who(&all, 0.0), ("'a'".to_owned(), "has", "none".to_owned()));
+        assert_eq!(who(&all, &all[2].1), expected);
+        assert_eq!(who(&all, &all[0].1), ("'a'".to_owned(), "has", "none".to_owned()));
+    }
+
+    #[test]
+    fn a_few_requests_tell_no_variants_apart() {
+        let late = |late| Late { requests: 1_000_000, late };
+        for (one, other, is_apart) in [
+            (0, 1, false),
+            (0, 9, false),
+            (0, 12, true),
+            (100, 130, false),
+            (100, 160, true),
+            (7, 7, false),
+        ] {
+            assert_eq!(late(one).is_apart(&late(other)), is_apart, "{one} {other}");
+        }
+        let longer = Late { requests: 10_000_000, late: 1000 };
+        assert!(!late(100).is_apart(&longer), "shares are compared, not counts");
     }
 
     #[test]

@@ -73,8 +73,8 @@ pub struct FleetFigure {
     pub value: f64,
     /// What stands behind the value; before it if it is `$`.
     pub unit: String,
-    /// Which way it gets better.
-    pub good: Good,
+    /// Which way it gets better; `None` if no variant's is better than another's.
+    pub good: Option<Good>,
     /// What it means.
     pub meaning: &'static str,
     /// Whether it is a response time or follows from these.
@@ -217,7 +217,7 @@ fn ranking(fleet: &FleetPage) -> Option<Ranking> {
     let shown: Vec<&FleetFigure> = fleet.figures().into_iter().take(SHOWN).collect();
     let column = |figure: &&FleetFigure| {
         let FleetFigure { name, unit, good, meaning, .. } = (*figure).clone();
-        RankedBy { name, unit, meaning: meaning.to_owned(), good: Some(good) }
+        RankedBy { name, unit, meaning: meaning.to_owned(), good }
     };
     let cells = |part: &FleetPart| {
         let cell = |figure: &&FleetFigure| {

@@ -16,9 +16,7 @@ pub(super) fn figures(fleet: &FleetPage) -> Table {
             let cell = part.cell(&figure.name, FleetFigure::words);
             cell.unwrap_or_else(|| Cell::from(NONE.to_owned()))
         };
-        // How often a further drive was asked is neither good nor bad.
-        let is_judged = fleet.variants.len() > 1 && figure.name != "hedged reads";
-        let good = is_judged.then_some(figure.good);
+        let good = figure.good.filter(|_| fleet.variants.len() > 1);
         Row {
             name: figure.name.clone(),
             values: fleet.variants.iter().map(cell).collect(),
