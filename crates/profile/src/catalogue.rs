@@ -289,6 +289,15 @@ mod tests {
             ),
             ("[gc]\nseparate_copies = false\ngenerations = 2\n", "own.toml:4: 'gc.generations'"),
             ("[gc]\nwindow = 9\n", "own.toml:3: 'gc.window'"),
+            ("[wear]\nstatic_every = 4\n", "own.toml:3: 'wear.static_every'"),
+            (
+                "[wear]\nlevelling = \"static\"\nstatic_gap = 3\nstatic_every = 1\n",
+                "own.toml:5: 'wear.static_every'",
+            ),
+            (
+                "[gc]\ngenerations = 2\n[wear]\nlevelling = \"static\"\nstatic_gap = 3\nstatic_apart = true\n",
+                "own.toml:7: 'wear.static_apart'",
+            ),
             ("[gc]\nquantum = 0\n", "own.toml:3: 'gc.quantum'"),
             ("[write_buffer]\nsize = \"4KiB\"\n", "own.toml:3: 'write_buffer.size'"),
             ("[link]\nread_throughput = \"1B/s\"\n", "own.toml:3: 'link.read_throughput'"),

@@ -63,6 +63,7 @@ impl SsdProfile {
             ("reduction.stored_percent_min", self.reduction.stored_percent_min, 0, 100),
             ("trim.share_percent", self.trim.share_percent, 0, 100),
             ("wear.endurance", self.wear.endurance, 0, 10_000_000),
+            ("wear.static_every", self.wear.static_every.unwrap_or(2), 2, 1 << 16),
             ("wear.spread_percent", self.wear.spread_percent, 0, 100),
             ("wear.retries_worn", self.wear.retries_worn, 0, 1000),
             ("wear.retries_aged", self.wear.retries_aged, 0, 1000),
@@ -293,6 +294,22 @@ impl SsdProfile {
         if wear.levelling == Levelling::Static && wear.static_gap == 0 {
             let reason = "wear.static_gap is missing, in erases".to_owned();
             return Some(("wear.levelling", reason));
+        }
+        let of_static = [
+            ("wear.static_every", wear.static_every.is_some()),
+            ("wear.static_apart", wear.static_apart),
+        ];
+        let is_there = |(key, is_there): (&'static str, bool)| is_there.then_some(key);
+        if let (Levelling::None | Levelling::Dynamic, Some(key)) =
+            (wear.levelling, of_static.into_iter().find_map(is_there))
+        {
+            return Some((key, "only levelling = \"static\" moves what rests".to_owned()));
+        }
+        let has_one_stream = self.gc.generations == 1 && !self.gc.separate_hot;
+        if wear.static_apart && !(self.gc.separate_copies && has_one_stream) {
+            let reason = "what is moved for wear is apart only from copies that have superblocks of their own, of one \
+                          generation, and none for hot pages";
+            return Some(("wear.static_apart", reason.to_owned()));
         }
         if self.power.throttle_at.0 != 0 && self.power.ambient.0 == 0 {
             let reason = "power.ambient is missing: without it there is no temperature".to_owned();

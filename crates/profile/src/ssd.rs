@@ -452,9 +452,15 @@ pub struct Wear {
     /// Which free superblock is written next, and whether cold data is moved.
     #[serde(default)]
     pub levelling: Levelling,
-    /// Static: cold data is moved when the least worn superblock is so many cycles behind.
+    /// Static: cold data is moved when the least worn superblock is more cycles than this behind the mean.
     #[serde(default)]
     pub static_gap: u32,
+    /// Static: at most one of so many erases is of such a superblock. `None`: one of two.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub static_every: Option<u32>,
+    /// Static: what is moved for wear has superblocks of its own, apart from all other copies.
+    #[serde(default, skip_serializing_if = "is_not")]
+    pub static_apart: bool,
     /// Rated erases of a block; zero for no limit.
     #[serde(default)]
     pub endurance: u32,
@@ -645,9 +651,10 @@ impl SsdProfile {
     }
 
     /// Superblocks that must be spare: one open for the host, one for copies, as many again for hot
-    /// pages that are kept apart, one for a second generation of copies, and one free to copy into.
+    /// pages that are kept apart, one for a second generation of copies or for what is moved for wear, and one free
+    /// to copy into.
     pub fn superblocks_spare_min(&self) -> u32 {
-        match (self.gc.separate_hot, self.gc.generations > 1) {
+        match (self.gc.separate_hot, self.gc.generations > 1 || self.wear.static_apart) {
             (true, _) => 5,
             (false, true) => 4,
             (false, false) => 3,

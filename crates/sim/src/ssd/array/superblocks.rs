@@ -114,6 +114,11 @@ impl Superblocks {
         self.erases[id.0 as usize]
     }
 
+    /// Of all superblocks that are in use, whole ones.
+    pub(crate) fn mean_erases(&self) -> u32 {
+        (self.erases() / u64::from(self.count().max(1))) as u32
+    }
+
     pub(crate) fn retired(&self) -> u32 {
         self.retired
     }
@@ -170,15 +175,19 @@ impl Superblocks {
         Some(SuperblockId(id as u32))
     }
 
-    /// Opens a free superblock, chosen as levelling says.
+    /// Opens a free superblock, chosen as levelling says: static levelling lets one that has worn the most rest with
+    /// what is likely to stay.
     ///
     /// # Panics
     /// If none is free; garbage collection must have seen to that.
-    pub(crate) fn open(&mut self, mode: CellMode) -> SuperblockId {
+    pub(crate) fn open(&mut self, mode: CellMode, is_to_rest: bool) -> SuperblockId {
         assert!(!self.free.is_empty(), "garbage collection keeps a superblock free");
         let place = match self.levelling {
             Levelling::None => self.free.len() - 1,
-            Levelling::Dynamic | Levelling::Static => self.least_worn_free(),
+            Levelling::Static if is_to_rest => self.free_by_wear().max().map_or(0, |most| most.1),
+            Levelling::Dynamic | Levelling::Static => {
+                self.free_by_wear().min().map_or(0, |least| least.1)
+            }
         };
         let id = self.free.remove(place) as usize;
         self.state[id] = State::Open;
@@ -187,9 +196,10 @@ impl Superblocks {
         SuperblockId(id as u32)
     }
 
-    fn least_worn_free(&self) -> usize {
-        let worn = |(_, id): &(usize, &u32)| self.erases[**id as usize];
-        self.free.iter().enumerate().min_by_key(worn).map_or(0, |(place, _)| place)
+    /// The erases of every free superblock, and its place among these.
+    fn free_by_wear(&self) -> impl Iterator<Item = (u32, usize)> {
+        let erases = self.free.iter().map(|id| self.erases[*id as usize]);
+        erases.enumerate().map(|(place, erases)| (erases, place))
     }
 
     /// The open superblock is written to its end: it may be collected from now on.

@@ -8,11 +8,11 @@ mod tests;
 mod victim;
 
 use writecliff_device::Nanos;
-use writecliff_profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim};
+use writecliff_profile::{Gc, Levelling, SlcBuffer, SlcKind, SsdProfile, Victim, Wear};
 
 use super::array::{CellMode, SuperblockId, Superblocks};
 
-pub(crate) use pace::{CopyWindow, Free, ONE, Pacer, is_short_of_space};
+pub(crate) use pace::{CopyWindow, Cost, Free, ONE, Pacer, is_short_of_space};
 
 /// Free superblocks at which the host may open one: one is left for copies.
 pub(crate) const FREE_TO_OPEN: u32 = 2;
@@ -22,8 +22,17 @@ pub(crate) const FREE_TO_OPEN: u32 = 2;
 pub(crate) struct Policy {
     pub(crate) gc: Gc,
     pub(crate) slc: SlcBuffer,
-    levelling: Levelling,
-    static_gap: u32,
+    static_levelling: Option<StaticLevelling>,
+}
+
+/// When data that rest are moved, so that what they lie in wears as well.
+#[derive(Debug, Clone, Copy)]
+struct StaticLevelling {
+    /// So many erases behind the mean are not too many.
+    gap: u32,
+    /// At most one of so many erases is of what is too far behind.
+    every: u64,
+    is_apart: bool,
 }
 
 impl Policy {
@@ -31,9 +40,27 @@ impl Policy {
         Self {
             gc: profile.gc.clone(),
             slc: profile.slc_buffer.clone(),
-            levelling: profile.wear.levelling,
-            static_gap: profile.wear.static_gap,
+            static_levelling: StaticLevelling::new(&profile.wear),
         }
+    }
+
+    /// Whether a superblock has fallen so far behind in wear that what it holds is moved.
+    pub(crate) fn is_behind(&self, blocks: &Superblocks, id: SuperblockId) -> bool {
+        let behind = |of: StaticLevelling| blocks.erases_of(id) + of.gap < blocks.mean_erases();
+        blocks.mode(id) == CellMode::Native && self.static_levelling.is_some_and(behind)
+    }
+
+    /// Whether what is moved for that goes apart from all other copies.
+    pub(crate) fn moves_apart(&self) -> bool {
+        self.static_levelling.is_some_and(|levelling| levelling.is_apart)
+    }
+}
+
+impl StaticLevelling {
+    fn new(wear: &Wear) -> Option<Self> {
+        let Wear { static_gap: gap, static_every, static_apart: is_apart, .. } = *wear;
+        let every = static_every.unwrap_or(2).into();
+        (wear.levelling == Levelling::Static).then_some(Self { gap, every, is_apart })
     }
 }
 

@@ -20,8 +20,17 @@ pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
 pub(crate) struct Pacer {
     /// Pages to copy for each page that the victim under way wins, in [`ONE`]ths.
     price: u64,
+    /// Pages of victims that were taken for their wear and are not in the price yet.
+    for_wear: Cost,
     /// What the host has paid for and that was not copied yet, in [`ONE`]ths of a page.
     owed: u64,
+}
+
+/// What emptying a superblock takes, and what it wins, in pages.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Cost {
+    valid: u64,
+    won: u64,
 }
 
 /// A whole page of what [`Pacer`] counts in parts of, and a whole superblock of [`Free`].
@@ -36,12 +45,28 @@ pub(crate) struct Free {
     pub(crate) parts: u64,
 }
 
+impl Cost {
+    /// Of a superblock of `pages`, of which `valid` are to be copied.
+    pub(crate) fn of(valid: u32, pages: u32) -> Self {
+        Self { valid: valid.into(), won: pages.saturating_sub(valid).into() }
+    }
+
+    fn and(self, other: Self) -> Self {
+        Self { valid: self.valid + other.valid, won: self.won + other.won }
+    }
+}
+
 impl Pacer {
-    /// A superblock of `pages` is to be emptied, of which `valid` are to be copied. What costs
-    /// nothing is paid for a little all the same, or it would never be begun.
-    pub(crate) fn begins(&mut self, pacing: Pacing, valid: u32, pages: u32) {
-        let won = u64::from(pages.saturating_sub(valid).max(1));
-        let price = (u64::from(valid) * ONE / won).max(ONE / 16);
+    /// A superblock is to be emptied. What costs nothing is paid for a little all the same, or it would never be
+    /// begun; one that is taken for its wear may win nothing, and is paid for with the next that is taken for space.
+    pub(crate) fn begins(&mut self, pacing: Pacing, victim: Cost, is_for_wear: bool) {
+        let Cost { valid, won } = self.for_wear.and(victim);
+        if is_for_wear {
+            self.for_wear = Cost { valid, won };
+            return;
+        }
+        self.for_wear = Cost::default();
+        let price = (valid * ONE / won.max(1)).max(ONE / 16);
         self.price = match (pacing, self.price) {
             (Pacing::Smooth, before @ 1..) => (before * (VICTIMS - 1) + price) / VICTIMS,
             _ => price,
@@ -150,14 +175,14 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
         let copies: Vec<_> =
             [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [0, 75, 150, 300, 450]);
         // Parts of a page are owed: 3/8 of one for each page of the host.
         let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, whole(15), gc.batch)).sum();
         assert_eq!(single, 300);
-        pacer.begins(gc.pacing, 0, 100);
+        pacer.begins(gc.pacing, Cost::of(0, 100), false);
         assert_eq!(
             pacer.copies_for(&gc, 160, whole(8), gc.batch),
             10,
@@ -176,7 +201,7 @@ mod tests {
         assert_eq!(at(&gc, true), [true, true, true], "and goes on up to high water");
         gc.copies_max = Some(3);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
         let copies: Vec<_> =
             [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [75, 300, 300]);
@@ -197,14 +222,14 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Smooth, 8, 16);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, 75, 100); // three copies for each page won
+        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
         let half = Free { superblocks: 12, parts: ONE / 2 };
         assert_eq!(
             pacer.copies_for(&gc, 1600, half, gc.batch),
             2100,
             "3.5 of 8 superblocks are missing"
         );
-        pacer.begins(gc.pacing, 95, 100); // nineteen: one in sixteen of what counts
+        pacer.begins(gc.pacing, Cost::of(95, 100), false); // nineteen: one in sixteen of what counts
         assert_eq!(pacer.copies_for(&gc, 1600, whole(8), gc.batch), 1600 * 4);
     }
 

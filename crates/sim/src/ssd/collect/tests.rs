@@ -35,7 +35,7 @@ impl Shelf {
 
     /// Fills a superblock in which so many pages are valid still.
     fn full(&mut self, mode: CellMode, valid: u32) -> SuperblockId {
-        let id = self.superblocks.open(mode);
+        let id = self.superblocks.open(mode, false);
         self.superblocks.validate(id, valid);
         self.superblocks.close(id, DeviceTime::default());
         id
@@ -52,6 +52,16 @@ impl Shelf {
     fn take(&mut self, victim: SuperblockId) {
         self.superblocks.take(victim);
         self.victim = Some(victim);
+    }
+
+    /// Erases a full superblock with so many valid pages, and fills it again.
+    fn erase_and_fill(&mut self, id: SuperblockId, valid: u32) {
+        self.superblocks.invalidate(id, valid);
+        self.superblocks.take(id);
+        self.superblocks.erase(id, false);
+        while self.superblocks.open(CellMode::Native, false) != id {}
+        self.superblocks.validate(id, valid);
+        self.superblocks.close(id, DeviceTime::default());
     }
 
     fn next(&self, occasion: Occasion) -> Step {
@@ -167,18 +177,34 @@ fn a_shortage_leaves_a_fixed_buffer_alone_and_takes_a_dynamic_one() {
 }
 
 #[test]
-fn static_levelling_takes_what_has_fallen_behind_in_wear() {
+fn static_levelling_takes_what_has_fallen_behind_the_mean_and_not_each_time() {
     let mut shelf = Shelf::new(SlcKind::None);
-    (shelf.policy.levelling, shelf.policy.static_gap) = (Levelling::Static, 2);
+    let levelling = StaticLevelling { gap: 2, every: 4, is_apart: false };
+    shelf.policy.static_levelling = Some(levelling);
     let (cold, worn) = (shelf.native(PAGES), shelf.native(10));
-    for erases in 0..3 {
-        assert_eq!(shelf.next(Occasion::Program), Step::Copy(worn), "{erases} erases ahead");
-        shelf.superblocks.invalidate(worn, 10);
-        shelf.superblocks.take(worn);
-        shelf.superblocks.erase(worn, false);
-        while shelf.superblocks.open(CellMode::Native) != worn {}
-        shelf.superblocks.validate(worn, 10);
-        shelf.superblocks.close(worn, DeviceTime::default());
+    while shelf.superblocks.mean_erases() <= levelling.gap {
+        assert_eq!(shelf.next(Occasion::Program), Step::Copy(worn));
+        shelf.erase_and_fill(worn, 10);
     }
-    assert_eq!(shelf.next(Occasion::Program), Step::Copy(cold));
+    for _ in 0..8 {
+        let is_turn = shelf.superblocks.erases().is_multiple_of(levelling.every);
+        let expected = if is_turn { cold } else { worn };
+        assert_eq!(shelf.next(Occasion::Program), Step::Copy(expected));
+        shelf.erase_and_fill(worn, 10);
+    }
+    shelf.native_free = 1;
+    assert_eq!(shelf.next(Occasion::Shortage), Step::Copy(worn), "it wins no space");
+}
+
+#[test]
+fn static_levelling_lets_what_has_worn_the_most_rest() {
+    let wear = Wear { levelling: Levelling::Static, static_gap: 1, ..Wear::default() };
+    let mut superblocks = Superblocks::new(20, &wear);
+    let worn = superblocks.open(CellMode::Native, false);
+    superblocks.close(worn, DeviceTime::default());
+    superblocks.take(worn);
+    superblocks.erase(worn, false);
+    let least = superblocks.open(CellMode::Native, false);
+    assert_eq!((superblocks.erases_of(least), superblocks.erases_of(worn)), (0, 1));
+    assert_eq!(superblocks.open(CellMode::Native, true), worn);
 }

@@ -1,10 +1,10 @@
 //! Which superblock is emptied next: policies, from the books to a choice.
 
 use writecliff_device::split_mix;
-use writecliff_profile::{Levelling, Victim};
+use writecliff_profile::Victim;
 
 use super::View;
-use crate::ssd::array::{CellMode, State, SuperblockId, Superblocks};
+use crate::ssd::array::{State, SuperblockId, Superblocks};
 
 /// The superblock that has fallen behind in wear, or the victim that the profile's policy names
 /// out of those whose collection wins space; `None` if there is none. `dice` is the state of the
@@ -14,17 +14,14 @@ pub(super) fn choose(view: &View<'_>, asks_for_gain: bool, dice: &mut u64) -> Op
     left_behind(view).or_else(|| by_policy(view, dice, |id| wins(id) && !view.is_set_aside(id)))
 }
 
-/// Static levelling: the least worn superblock, if it is too far behind the most worn one.
+/// Static levelling: the least worn superblock, if that has fallen behind and it is its turn.
 fn left_behind(view: &View<'_>) -> Option<SuperblockId> {
-    let (policy, blocks) = (view.policy, view.superblocks);
-    if policy.levelling != Levelling::Static || view.native_free < 2 {
+    let (blocks, levelling) = (view.superblocks, view.policy.static_levelling?);
+    if view.native_free < 2 || !blocks.erases().is_multiple_of(levelling.every) {
         return None;
     }
-    let native = |id: &SuperblockId| blocks.mode(*id) == CellMode::Native;
-    let erases = |id: &SuperblockId| blocks.erases_of(*id);
-    let least = blocks.full().filter(native).min_by_key(erases)?;
-    let most = (1..=blocks.count()).map(|id| erases(&SuperblockId(id))).max()?;
-    (most - erases(&least) > policy.static_gap).then_some(least)
+    let behind = blocks.full().filter(|id| view.policy.is_behind(blocks, *id));
+    behind.min_by_key(|id| blocks.erases_of(*id))
 }
 
 fn by_policy(

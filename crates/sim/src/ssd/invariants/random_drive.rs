@@ -145,6 +145,11 @@ fn mechanisms(profile: &mut SsdProfile, dice: &mut Dice) {
     let wear = &mut profile.wear;
     wear.levelling = dice.one_of(&[Levelling::None, Levelling::Dynamic, Levelling::Static]);
     wear.static_gap = dice.between(1, 8);
+    if wear.levelling == Levelling::Static {
+        let has_one_stream = profile.gc.generations == 1 && !profile.gc.separate_hot;
+        wear.static_every = dice.once_in(2).then(|| dice.between(2, 9));
+        wear.static_apart = profile.gc.separate_copies && has_one_stream && dice.once_in(2);
+    }
     wear.endurance = if dice.once_in(6) { dice.between(3, 30) } else { 0 };
     wear.spread_percent = dice.below(50);
     wear.replacements = dice.below(3);

@@ -245,7 +245,7 @@ impl BlockMap {
         } else {
             at
         };
-        (self.superblocks.open(CellMode::Native), erased)
+        (self.superblocks.open(CellMode::Native, false), erased)
     }
 
     fn erase(&mut self, id: SuperblockId, at: DeviceTime) -> DeviceTime {

@@ -15,7 +15,7 @@ use writecliff_profile::{Pacing, SsdProfile};
 use super::ftl::Ftl;
 use crate::ssd::array::{CellMode, Fifo, Lpn, ReadOnly, SuperblockId};
 use crate::ssd::collect::{
-    self, CopyWindow, FREE_TO_OPEN, Free, ONE, Occasion, Pacer, Policy, Step, View,
+    self, CopyWindow, Cost, FREE_TO_OPEN, Free, ONE, Occasion, Pacer, Policy, Step, View,
     is_short_of_space,
 };
 use crate::ssd::front::{Program, Stream};
@@ -28,6 +28,8 @@ const LOOK_AHEAD: u32 = 256;
 pub(super) struct Evacuation {
     pub(super) victim: SuperblockId,
     pub(super) slot: u32,
+    /// It has fallen behind in wear, and is taken for that.
+    is_for_wear: bool,
 }
 
 /// What the copying keeps from step to step.
@@ -314,10 +316,12 @@ impl Ftl {
         match &self.evacuation {
             Some(evacuation) => evacuation.slot,
             None => {
+                let policy = &self.collector.policy;
+                let is_for_wear = policy.is_behind(&self.superblocks, victim);
                 self.superblocks.take(victim);
-                let valid = self.superblocks.valid(victim);
-                let pacing = self.collector.policy.gc.pacing;
-                self.collector.pacer.begins(pacing, valid, self.superblock_pages);
+                let cost = Cost::of(self.superblocks.valid(victim), self.superblock_pages);
+                self.collector.pacer.begins(policy.gc.pacing, cost, is_for_wear);
+                self.evacuation = Some(Evacuation { victim, slot: 0, is_for_wear });
                 0
             }
         }
@@ -337,7 +341,9 @@ impl Ftl {
         }
         self.collector.pages = pages;
         let next = if has_room { slot + self.layout.slots_per_program } else { slot };
-        self.evacuation = Some(Evacuation { victim, slot: next });
+        if let Some(evacuation) = &mut self.evacuation {
+            evacuation.slot = next;
+        }
         has_room.then_some(count)
     }
 
@@ -441,11 +447,13 @@ impl Ftl {
 
     /// Copies have streams of their own, or go among the host's pages. What is hot, or where there are
     /// generations whatever the host has written, is among its like after the first copy, and with all
-    /// others after the second.
+    /// others after the second. What is moved for wear may be apart from all of them.
     fn stream_of_copies(&self, victim: SuperblockId) -> Stream {
-        let gc = &self.collector.policy.gc;
+        let (policy, gc) = (&self.collector.policy, &self.collector.policy.gc);
+        let is_for_wear = self.evacuation.as_ref().is_some_and(|one| one.is_for_wear);
         match self.opened_for[victim.0 as usize] {
             _ if !gc.separate_copies => Stream::Host,
+            _ if policy.moves_apart() && !is_for_wear => Stream::YoungCopies,
             Stream::Hot => Stream::YoungCopies,
             Stream::Host | Stream::Slc if gc.generations > 1 => Stream::YoungCopies,
             Stream::Host | Stream::Slc | Stream::YoungCopies | Stream::Copies => Stream::Copies,

@@ -267,7 +267,7 @@ impl Ftl {
 
     /// Opens a free superblock for a stream.
     pub(super) fn open(&mut self, stream: Stream, mode: CellMode, now: DeviceTime) {
-        let id = self.superblocks.open(mode);
+        let id = self.superblocks.open(mode, stream == Stream::Copies);
         self.opened_for[id.0 as usize] = stream;
         let skipped = self.streams[stream].open(id, mode, &self.layout);
         self.program_parity(skipped, mode, now);

@@ -1,7 +1,7 @@
 //! Garbage collection: which superblock, when, how much at once, on how many dies.
 
 use writecliff_device::Operation;
-use writecliff_sim::{Pacing, Victim};
+use writecliff_sim::{Levelling, Pacing, Victim};
 
 use crate::mechanisms::*;
 
@@ -115,6 +115,31 @@ fn copies_apart_from_the_hosts_pages_keep_hot_and_cold_apart() {
     let (apart, together) = (with(true), with(false));
     println!("skewed load: copies apart {apart:.3}, with the host's pages {together:.3}");
     assert!(apart * 1.1 < together);
+}
+
+/// Four of five pages rest, and the fifth lies among them: superblocks of what rests keep the holes of what was
+/// overwritten, and greedy collection does not look at them. Who moves them for their wear packs them on the way, for
+/// good if nothing else goes among them, and the later the more seldom that is.
+#[test]
+fn what_is_moved_for_wear_packs_what_rests_and_for_good_if_it_is_apart() {
+    let with = |levelling, (every, apart)| {
+        let mut profile = small(400, 0.85);
+        let pages = profile.identity.capacity.0 / PAGE.0;
+        (profile.gc.free_low, profile.gc.free_high) = (4, 8);
+        (profile.wear.levelling, profile.wear.static_gap) = (levelling, 2);
+        (profile.wear.static_every, profile.wear.static_apart) = (every, apart);
+        let mut random = dice(6);
+        settled_amplification(profile, || 5 * random(pages / 5))
+    };
+    let never = with(Levelling::Dynamic, (None, false));
+    let [among, apart, seldom] =
+        [(None, false), (None, true), (Some(8), true)].map(|how| with(Levelling::Static, how));
+    println!(
+        "at rest: {never:.3}, moved among copies {among:.3}, apart {apart:.3}, one of 8 {seldom:.3}"
+    );
+    assert!(among * 1.1 < never);
+    assert!(apart * 1.1 < among);
+    assert!(apart * 1.2 < seldom && seldom * 1.2 < never);
 }
 
 /// Programs that each of `count` single writes caused, and the free superblocks after it, on a
