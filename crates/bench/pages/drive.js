@@ -58,7 +58,7 @@ function driveHead(drive, about) {
       { class: "lead" },
       `${kinds.map(count).join(", ") || "No results"}.`,
       isModel &&
-        " Simulated figures are predictions of a model, not measurements of the drive that it is named after.",
+        " Simulated figures are predictions of a model, not measurements of a drive.",
     ),
     el(
       "p",

@@ -125,8 +125,7 @@ const WORDS: Words = Words {
     findings: "Verdict",
     runs: "What was run",
     mark: "simulated",
-    marked: "are models: their figures are predictions, not measurements of the drive that they are \
-             named after.",
+    marked: "are models: their figures are predictions, not measurements of a drive.",
     in_bench: true,
 };
 

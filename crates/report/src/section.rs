@@ -98,7 +98,7 @@ pub(crate) struct Ranking {
     /// By subject, each with a cell for every column.
     pub(crate) rows: Vec<Vec<Cell>>,
     /// What its marks mean; empty where it has none.
-    pub(crate) note: &'static str,
+    pub(crate) note: String,
 }
 
 /// A column of a [`Ranking`].
@@ -225,7 +225,7 @@ impl Ranking {
     pub(crate) fn new(columns: Vec<RankedBy>, mut rows: Vec<Vec<Cell>>) -> Self {
         // What is shown and not ranked is a figure as well.
         let figures = rows.iter_mut().flatten().filter(|cell| cell.text != NONE);
-        let note = if mark_doubts(figures) { DOUBT_MEANS } else { "" };
+        let note = if mark_doubts(figures) { DOUBT_MEANS } else { "" }.to_owned();
         Self { columns, rows, note }
     }
 
@@ -344,7 +344,7 @@ mod tests {
         assert_eq!(table.rows[0].values[0].text, "yes, 6.42 ms ?");
         assert_eq!(table.rows[0].values[1].text, "none");
         let ranking = Ranking::new(Vec::new(), vec![vec![cell(true)], vec![cell(false)]]);
-        assert_eq!((ranking.rows[0][0].text.as_str(), ranking.note), ("5 ?", DOUBT_MEANS));
+        assert_eq!((&*ranking.rows[0][0].text, &*ranking.note), ("5 ?", DOUBT_MEANS));
         // Of too few seconds, which have no place.
         let unranked = [("over 22", true), (NONE, true)]
             .map(|(text, in_doubt)| Cell { in_doubt, ..Cell::from(text.to_owned()) });

@@ -81,7 +81,7 @@ pub fn verdict(subjects: &[Subject]) -> String {
         text.push('\n');
         text += &table_text(&as_table(&subjects, &ranking));
         text += "  * the best, and what single runs do not tell apart from it (5 %)\n";
-        text += &wrapped("  ", ranking.note);
+        text += &wrapped("  ", &ranking.note);
     }
     text
 }

@@ -5,13 +5,14 @@ use writecliff_device::Operation;
 use writecliff_suite::consistency::{FallCause, WorstSecond};
 use writecliff_suite::corners::Data;
 use writecliff_suite::{
-    FastPart, Good, Outcome, Plan, Stage, WindowState, consistency, corners, is_hard_disk,
-    storage_bench, trim,
+    FastPart, Good, Outcome, Plan, Stage, WindowState, are_apart, consistency, corners,
+    is_hard_disk, storage_bench, trim,
 };
 
 use crate::number::NONE;
 use crate::run::{InDoubt, Run};
 use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
+use crate::sections::trim::MORE_THAN_CLEAN;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
 use crate::verdict::{headlines, main as main_sentences, published};
@@ -154,13 +155,19 @@ fn of_several(subjects: &Subjects<'_>) -> String {
     }
     floors.sort_by(|a, b| b.1.total_cmp(&a.1));
     let compared = match &floors[..] {
-        [(best, high), .., (worst, low)] if high > low => format!(
-            "In the worst second of its steady window, {} still writes {}; {} writes {}.",
-            subjects.full_name(*best),
-            number::iops(*high),
-            subjects.full_name(*worst),
-            number::count(*low),
-        ),
+        [(best, high), .., (worst, low)] if high > low => {
+            let alike = match are_apart(*high, *low) {
+                true => "",
+                false => ", which single runs do not tell apart",
+            };
+            format!(
+                "In the worst second of its steady window, {} still writes {}; {} writes {}{alike}.",
+                subjects.full_name(*best),
+                number::iops(*high),
+                subjects.full_name(*worst),
+                number::count(*low),
+            )
+        }
         _ => String::new(),
     };
     // Where none is compared it is named here.
@@ -441,10 +448,7 @@ const RANKED_BY: &[By] = &[
         stage: Stage::Later,
         part: |_| None,
         value: |subject| {
-            let restored = outcome(subject, |outcome| match outcome {
-                Outcome::Trim(outcome) => outcome.restored(),
-                _ => None,
-            })?;
+            let restored = restored(subject)?;
             let text = number::percent(restored).trim_end_matches(" %").to_owned();
             // More than all of it is no merit of TRIM's: the clean pass was the slow one.
             Some(Cell::new(text, Some(restored.min(1.0) * 100.0)))
@@ -498,7 +502,21 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
         cells.iter().map(cell).collect()
     };
     let rows = (0..subjects.all.len()).map(row).collect();
-    (!columns.is_empty()).then(|| Ranking::new(columns, rows))
+    let mut ranking = (!columns.is_empty()).then(|| Ranking::new(columns, rows))?;
+    let is_more_than_all = |subject| restored(subject).is_some_and(|share| share > 1.0);
+    if subjects.is_equal_load(trim::Plan::NAME) && subjects.all.iter().any(is_more_than_all) {
+        let note = format!("{} {}", ranking.note, MORE_THAN_CLEAN);
+        note.trim_start().clone_into(&mut ranking.note);
+    }
+    Some(ranking)
+}
+
+/// What a whole pass after TRIM has of the clean drive's rate.
+fn restored(subject: &Subject) -> Option<f64> {
+    outcome(subject, |outcome| match outcome {
+        Outcome::Trim(outcome) => outcome.restored(),
+        _ => None,
+    })
 }
 
 fn rate(megabytes_per_second: f64) -> Cell {

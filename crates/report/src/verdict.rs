@@ -123,8 +123,8 @@ fn of_run(run: &Run, sentence: Sentence) -> Sentence {
     if let Some(phase) = lost_die_in {
         let test = run.record.plan.name();
         let text = format!(
-            "In the test {test} a die stopped working, in {phase}: its figures are of the whole drive and of what was \
-             left of it, and no answer to what it asks."
+            "In the test {test} a die stopped working, in {phase}: its figures until then are of the whole drive, and \
+             the later ones of what was left of it. Together they are no answer to what it asks."
         );
         return Sentence::new(text, &[(test, "pictures")]);
     }
@@ -192,8 +192,11 @@ pub(crate) fn main(subject: &Subject) -> Vec<Sentence> {
 
 /// How fast sequential writes are in the fast buffer and after it, where no headline says it.
 pub(crate) fn sequential(subject: &Subject, with_headlines: bool) -> Option<Sentence> {
-    let has_own =
-        |run: &Run| matches!(run.record.plan, Plan::WholeDrive(_)) && run.record.outcome.is_some();
+    // Another sentence is in the headline's place where the test did not come to its end, or lost a die.
+    let has_own = |run: &Run| {
+        let is_it = matches!(run.record.plan, Plan::WholeDrive(_)) && run.record.outcome.is_some();
+        is_it && broken_off(run).is_none() && run.lost_die_in().is_none()
+    };
     if with_headlines && subject.runs.iter().any(has_own) {
         return None;
     }

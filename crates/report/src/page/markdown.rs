@@ -119,7 +119,7 @@ fn ranking_table(about: &About, ranking: &Ranking) -> String {
         text += &row(std::iter::once(name(about, index)).chain(cells));
     }
     if !ranking.note.is_empty() {
-        text += &format!("\n{}\n", plain(ranking.note));
+        text += &format!("\n{}\n", plain(&ranking.note));
     }
     text
 }

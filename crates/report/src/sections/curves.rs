@@ -1,6 +1,7 @@
 //! Lines over something that a test varies: of one drive all in one picture, of several drives a
 //! picture for each quantity with a line for each drive; and the same as tables.
 
+use writecliff_device::Bytes;
 use writecliff_suite::{Good, MethodWarning, Warning, doubts_across};
 
 use super::{merged, number_row};
@@ -149,18 +150,29 @@ fn lines_of<'a>(curve: &'a Curve<'_>) -> impl Iterator<Item = Line<'a>> {
 
 /// Whose fast buffer took what a test wrote at a time; empty if nobody's did.
 pub(super) fn in_the_buffer(subjects: &Subjects<'_>, test: &str) -> String {
-    let within = |index: usize| {
-        let records: Vec<_> = subjects.all[index].runs.iter().map(|run| &run.record).collect();
-        let doubts = doubts_across(&records).into_iter();
-        let mut of_test = doubts.filter(|(run, _)| records[*run].plan.name() == test);
-        of_test.find_map(|(_, doubt)| match doubt {
-            Warning::Method(MethodWarning::WithinBuffer { written, buffer, .. }) => Some(format!(
-                " {written} at a time are within the fast buffer of {} ({buffer}): what is \
-                 written beyond that is slower.",
-                subjects.full_name(index)
-            )),
-            _ => None,
-        })
+    let said = |index: usize| {
+        let (written, buffer) = within_buffer(subjects, test, index)?;
+        Some(format!(
+            " {written} at a time are within the fast buffer of {} ({buffer}): what is written beyond that is slower.",
+            subjects.full_name(index)
+        ))
     };
-    (0..subjects.all.len()).filter_map(within).collect()
+    (0..subjects.all.len()).filter_map(said).collect()
+}
+
+/// What a test wrote at a time, and the fast buffer of this drive, where that took it, by another test of its review.
+pub(super) fn within_buffer(
+    subjects: &Subjects<'_>,
+    test: &str,
+    index: usize,
+) -> Option<(Bytes, Bytes)> {
+    let records: Vec<_> = subjects.all[index].runs.iter().map(|run| &run.record).collect();
+    let doubts = doubts_across(&records).into_iter();
+    let mut of_test = doubts.filter(|(run, _)| records[*run].plan.name() == test);
+    of_test.find_map(|(_, doubt)| match doubt {
+        Warning::Method(MethodWarning::WithinBuffer { written, buffer, .. }) => {
+            Some((written, buffer))
+        }
+        _ => None,
+    })
 }

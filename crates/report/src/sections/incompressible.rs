@@ -10,6 +10,9 @@ use crate::picture::{Axis, READS, WRITES};
 use crate::section::{Section, View};
 use crate::subjects::Subjects;
 
+/// The curve of writes; the other is of reads.
+const WRITES_NAME: &str = "writes";
+
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
@@ -24,7 +27,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         Curve { name, heading: heading.to_owned(), style, lines }
     };
     let curves = [
-        curve("writes", WRITES, "Sequential writes by compressibility", |step| Some(step.write)),
+        curve(WRITES_NAME, WRITES, "Sequential writes by compressibility", |step| Some(step.write)),
         curve("reads", READS, "Sequential reads by compressibility", |step| step.read),
     ];
     let x = Axis::span("share of the data that a compressor can remove, %", 0.0, 100.0);
@@ -32,8 +35,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let conditions = "1 GiB in order on a fresh drive, 16 MiB at a time, 4 in flight";
     let mut views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
     let stepped = Stepped {
-        // Doubts about this test are about all of it.
-        in_doubt: |_, _, _| false,
+        // Doubts about this test are about all of it, but for what the buffer took.
+        in_doubt: |subject, operation, _| {
+            operation == WRITES_NAME
+                && curves::within_buffer(subjects, Plan::NAME, subject).is_some()
+        },
         title: "Rates by compressibility",
         name: |percent| format!("{percent} % compressible"),
         curves: &curves,
@@ -42,7 +48,7 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let mut method = curves::in_the_buffer(subjects, Plan::NAME);
     if tables.is_empty() {
         // A level line says no more than a sentence.
-        method += " What the data are makes no difference: the lines are level.";
+        method += " What the data are makes no difference of more than 2 %: the lines are level.";
         views = views.into_iter().map(View::on_demand).collect();
     }
     Some(Section::new(Plan::NAME, "Incompressible data", method.trim_start(), views, tables))
@@ -54,7 +60,9 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
     let rate = number::megabytes_per_second;
     if is_same_rate(first.write, last.write) {
         let rate = rate(first.write);
-        return Some(format!("Compressible data are written no faster than others: {rate}."));
+        return Some(format!(
+            "Compressible data are written no faster than others, within 2 %: {rate}."
+        ));
     }
     Some(format!(
         "It writes {} of data that are {} % compressible, and {} at {} %.",

@@ -24,8 +24,16 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     };
     let method = "Random writes all over the drive until it is steady, and from there, each time, \
                   writes of which most go to few pages.";
-    Some(Section::new(Plan::NAME, "Skew", method, views(subjects, &answers, &names), tables))
+    let method = match answers.iter().any(|answer| answer.outcome.loads.len() > 1) {
+        true => format!("{method} {WHICH_UNIFORM}"),
+        false => method.to_owned(),
+    };
+    Some(Section::new(Plan::NAME, "Skew", &method, views(subjects, &answers, &names), tables))
 }
+
+/// Of several even loads the last.
+const WHICH_UNIFORM: &str = "Even writes, called uniform, are those before the last of these: they follow other loads, \
+                              and do not begin on a drive that was just filled.";
 
 /// The test in a sentence.
 pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {

@@ -205,10 +205,16 @@ fn targets(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<T
             good: Some(target.good()),
         };
         // What a step that fell behind makes of a limit is judged already.
-        match part_of(answers, target) {
+        let mut row = match part_of(answers, target) {
             Some(part) => doubted(answers, &part, true, row),
             None => row,
-        }
+        };
+        // What was not measured is in no doubt.
+        row.values
+            .iter_mut()
+            .filter(|cell| cell.number.is_none())
+            .for_each(|cell| cell.in_doubt = false);
+        row
     };
     let rows: Vec<Row> = all.iter().map(row).collect();
     let text = "What the suite asks, and whether it was so.";

@@ -49,8 +49,11 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         name: |place| number::size(sizes[place as usize]),
         in_doubt: |subject, operation, place| {
             let answer = answers.iter().find(|answer| answer.subject == subject);
-            let phase = if operation == WRITES_NAME { write_phase } else { read_phase };
-            answer.is_some_and(|one| is_in_doubt(one.run, &phase(sizes[place as usize])))
+            let is_write = operation == WRITES_NAME;
+            let phase = if is_write { write_phase } else { read_phase };
+            // What the buffer takes says nothing of the drive.
+            (is_write && curves::within_buffer(subjects, Plan::NAME, subject).is_some())
+                || answer.is_some_and(|one| is_in_doubt(one.run, &phase(sizes[place as usize])))
         },
         curves: &curves,
     };

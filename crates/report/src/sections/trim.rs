@@ -29,6 +29,10 @@ const PASSES: [(&str, &str, Style, Look); 3] = [
     ("clean", CLEAN, BLUE, Look::Line),
 ];
 
+/// How shares of the clean rate are ranked: where there is more than all of it, the clean pass was the slow one.
+pub(crate) const MORE_THAN_CLEAN: &str =
+    "More than 100 % of the clean rate is no merit of TRIM's, and counts as 100 %.";
+
 const TORTURED: &str = "after torture";
 /// The same where a TRIM and another torture came before it.
 const LATER: &str = "after the later torture";
@@ -193,7 +197,7 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         };
         let mut row = number_row(figure.label, figure.good, outcomes().map(of), number::percent);
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
-            // More than the clean rate is no merit: that was the slow one.
+            // See [`MORE_THAN_CLEAN`].
             cell.number = cell.number.map(|share| share.min(1.0));
             // A rate that was two, or is held against two, is two shares, and ranked by neither.
             let thirds = |name: &str, mean: f64| match outcome.changed(name) {
@@ -242,7 +246,7 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     let is_clean =
         |figure: &&FigureOf<Outcome>| ["clean", "whole pass, clean"].contains(&figure.name);
     let shares = FIGURES.iter().filter(is_rate).filter(|figure| !is_clean(figure));
-    let shares = shares.map(share).collect();
+    let shares = shares.map(share);
     let of_clean = match outcomes().any(|outcome| outcome.fast_part.is_some()) {
         true => {
             "First seconds of first seconds, whole passes of the whole clean pass. A clean drive with a fast buffer \
@@ -250,10 +254,17 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         }
         false => "First seconds of first seconds, whole passes of the whole clean pass.",
     };
+    let shares: Vec<Row> = shares.collect();
+    let is_more =
+        |row: &Row| row.values.iter().any(|cell| cell.number == Some(1.0)) && row.good.is_some();
+    let of_clean = match subjects.is_comparison() && shares.iter().any(is_more) {
+        true => format!("{of_clean} {MORE_THAN_CLEAN}"),
+        false => of_clean.to_owned(),
+    };
     vec![
         table_of(subjects, answers, ("Clean, dirty, after TRIM", ""), figures.collect()),
         tortures(subjects, answers),
-        table_of(subjects, answers, ("As a share of the clean rate", of_clean), shares),
+        table_of(subjects, answers, ("As a share of the clean rate", &of_clean), shares),
     ]
 }
 
