@@ -232,6 +232,7 @@ pub(crate) fn headline_in_doubt(run: &Run) -> InDoubt {
         }
         Some(Outcome::Trim(outcome)) => of(trim::phases_of_verdict(outcome)),
         Some(Outcome::TransferSize(outcome)) => of(transfer_size::phases_of_headline(outcome)),
+        Some(Outcome::QueueDepth(outcome)) => of(queue_depth::phases_of_headline(outcome)),
         Some(Outcome::ReadWriteMix(outcome)) => of(read_write_mix::phases_of_headline(outcome)),
         Some(Outcome::Suite(outcome)) => suite::doubts_of_headline(run, outcome),
         _ => return InDoubt::All,

@@ -3,7 +3,7 @@
 use writecliff_device::DeviceInfo;
 use writecliff_suite::Good;
 use writecliff_suite::loads::Load;
-use writecliff_suite::queue_depth::{self, DepthFigures, Outcome, Plan};
+use writecliff_suite::queue_depth::{DepthFigures, LoadFigures, Outcome, Plan, phase};
 
 use super::curves::{self, Curve};
 use super::loads::{in_words, operations, order, sentence, style, unit};
@@ -83,6 +83,15 @@ pub(super) fn headline(outcome: &Outcome, _: &DeviceInfo) -> Option<String> {
         false if is_deepest => format!("{scale}, at QD{at}, the deepest that was tried."),
         false => format!("{scale}, at least 90 % of which at QD{at}."),
     })
+}
+
+/// The phases of what the sentence tells: the most that random reads come to is one of all depths.
+pub(super) fn phases_of_headline(outcome: &Outcome) -> Vec<String> {
+    let reads = outcome.loads.iter().filter(|one| one.load.random && !one.load.writes()).take(1);
+    let phases = |one: &LoadFigures| {
+        one.depths.iter().map(|depth| phase(one.load, depth.queue_depth)).collect::<Vec<_>>()
+    };
+    reads.flat_map(phases).collect()
 }
 
 fn best(depths: &[DepthFigures]) -> Option<f64> {
@@ -219,7 +228,7 @@ fn of_one(answer: &Answer<'_, Outcome>, loads: &[Load], depths: &[usize]) -> Vec
     let table = |(title, text, words): &Said| {
         let value = |load: &Load, depth: usize| {
             let Some(found) = find(answer, *load, depth) else { return NONE.to_owned().into() };
-            let part = queue_depth::phase(*load, depth);
+            let part = phase(*load, depth);
             cell_of(answer.run, &part, words(*load, &found), found.rate.iops)
         };
         let row = |depth: &usize| {
@@ -261,7 +270,7 @@ fn of_several(
     let table = |(title, good, value): &Compared| {
         let row = |load: &Load, depth: usize| {
             let of = |answer: &Answer<'_, Outcome>| value(*load, &find(answer, *load, depth)?);
-            let part = queue_depth::phase(*load, depth);
+            let part = phase(*load, depth);
             let words = |value: f64| match good {
                 Good::AtLeast => unit(*load).1(value),
                 Good::AtMost => number::service_time(value as u64),

@@ -129,6 +129,12 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
                 ] {
                     fields.remove(added);
                 }
+                // Of rounds of the steady state, which counted by their I/Os.
+                if fields.contains_key("cell")
+                    && let Some(rate) = fields.get_mut("rate")
+                {
+                    rate.as_object_mut().unwrap().remove("mean_ns");
+                }
                 fields.values_mut().for_each(forget);
             }
             serde_json::Value::Array(values) => values.iter_mut().for_each(forget),

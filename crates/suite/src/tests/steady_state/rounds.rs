@@ -222,13 +222,65 @@ pub(super) fn conclude(
     let settled = Settled::of((1..=plan.rounds_max).map_while(figure).collect())?;
     let Settled { tracked, window, steady } = settled;
     let in_window = |cell: &Cell| {
-        let rounds = window.first_round..=tracked.len() as u32;
-        let all = rounds.flat_map(|round| {
-            samples(series(metric, round, cell.read_percent, cell.size)).iter().copied()
-        });
-        Some(CellFigures { cell: *cell, rate: Rate::of(&Totals::of(all))? })
+        let of_round = |round| samples(series(metric, round, cell.read_percent, cell.size));
+        let rounds = || (window.first_round..=tracked.len() as u32).map(of_round);
+        let rate = Rate::of(&Totals::of(rounds().flatten().copied()))?;
+        // Rounds last equally long, and each counts as much as any other, however many I/Os it had.
+        let of_each = rounds().filter_map(|round| Rate::of(&Totals::of(round.iter().copied())));
+        let means: Vec<u64> = of_each.map(|rate| rate.mean_ns).collect();
+        let mean_ns = means.iter().sum::<u64>() / means.len().max(1) as u64;
+        Some(CellFigures { cell: *cell, rate: Rate { mean_ns, ..rate } })
     };
     // Sizes that the drive cannot be asked for have no samples, and so no figures.
     let cells = cells(plan, metric, Bytes(1)).iter().filter_map(in_window).collect();
     Some(PartOutcome { part: metric, tracked, window, steady, cells })
+}
+
+#[cfg(test)]
+mod tests {
+    use writecliff_measure::Sample;
+
+    use super::*;
+
+    /// One I/O at a time, of so many microseconds each.
+    fn seconds(series: &str, micros: u64) -> Vec<Sample> {
+        let ios = 1_000_000 / micros;
+        let second = |second: u64| Sample {
+            series: series.into(),
+            start_ns: second * 1_000_000_000,
+            span_ns: 1_000_000_000,
+            writes: ios,
+            written_bytes: ios * 8192,
+            latency_mean_ns: micros * 1000,
+            latency_max_ns: micros * 1000,
+            ..Sample::default()
+        };
+        (0..60).map(second).collect()
+    }
+
+    #[test]
+    fn every_round_counts_alike_however_many_ios_it_had() {
+        let plan = Plan::default();
+        let (percent, tracked) = Metric::Latency.tracked_cell();
+        let other = Bytes::from_kib(8);
+        let all: Vec<(String, Vec<Sample>)> = (1..=5)
+            .flat_map(|round| {
+                let name = |size| series(Metric::Latency, round, percent, size);
+                let micros = if round == 1 { 100 } else { 500 };
+                [(name(tracked), 200), (name(other), micros)]
+            })
+            .map(|(name, micros)| (name.clone(), seconds(&name, micros)))
+            .collect();
+        let by_series =
+            all.iter().map(|(name, samples)| (name.as_str(), samples.iter().collect())).collect();
+        let outcome = conclude(&plan, Metric::Latency, &by_series).unwrap();
+        assert!(outcome.steady, "{outcome:?}");
+        let of = |size| {
+            let is_it =
+                |one: &&CellFigures| (one.cell.read_percent, one.cell.size) == (percent, size);
+            outcome.cells.iter().find(is_it)
+        };
+        assert_eq!(of(other).unwrap().rate.mean_ns, 420_000);
+        assert_eq!(of(tracked).unwrap().rate.mean_ns, 200_000);
+    }
 }
