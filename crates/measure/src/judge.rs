@@ -77,8 +77,9 @@ impl Judge {
         if finished.waiting.late > 0 {
             return Ok(());
         }
-        self.all_failed.count(finished)?;
-        match self.looks_for_failures || self.all_failed.seconds > 0 {
+        // The next second tells more than the share.
+        let is_first = self.all_failed.count(finished)?;
+        match self.looks_for_failures || is_first {
             true => Ok(()),
             false => self.share_failed(is_failing_already),
         }
@@ -108,25 +109,26 @@ impl Judge {
 }
 
 impl AllFailed {
-    /// Takes note of a second; it is one of these if every I/O of it failed, and it is a whole one.
-    fn count(&mut self, finished: &Finished) -> Result<(), RecordError> {
+    /// Takes note of a second, and says whether it is one of these: if every I/O of it failed, and it is a whole one.
+    fn count(&mut self, finished: &Finished) -> Result<bool, RecordError> {
         let is_whole = finished.end - finished.start == Nanos::from_secs(1);
         let counts = || finished.series.iter().map(|series| &series.counts);
         let failed = counts().map(|counts| counts.failed).sum();
-        if counts().any(|counts| counts.worked() > 0) {
+        let errno = counts().find_map(|counts| counts.last_errno);
+        let worked: u64 = counts().map(|counts| counts.worked()).sum();
+        if worked > 0 {
             *self = Self::default();
         }
-        let errno = counts().find_map(|counts| counts.last_errno);
-        let (true, FAILURES_MIN.., Some(errno)) = (is_whole, failed, errno) else { return Ok(()) };
-        if counts().all(|counts| counts.worked() == 0) {
-            let from = if self.seconds == 0 { finished.second } else { self.from };
-            *self = Self { seconds: self.seconds + 1, from, failed: self.failed + failed };
-        }
+        let (true, 0, FAILURES_MIN.., Some(errno)) = (is_whole, worked, failed, errno) else {
+            return Ok(false);
+        };
+        let from = if self.seconds == 0 { finished.second } else { self.from };
+        *self = Self { seconds: self.seconds + 1, from, failed: self.failed + failed };
         match *self {
             Self { seconds: SECONDS_MAX.., from, failed } => {
                 Err(RecordError::EveryIoFailed { from, failed, errno })
             }
-            _ => Ok(()),
+            _ => Ok(true),
         }
     }
 }

@@ -503,7 +503,8 @@ pub(crate) fn ranking(subjects: &Subjects<'_>) -> Option<Ranking> {
     };
     let rows = (0..subjects.all.len()).map(row).collect();
     let mut ranking = (!columns.is_empty()).then(|| Ranking::new(columns, rows))?;
-    let is_more_than_all = |subject| restored(subject).is_some_and(|share| share > 1.0);
+    let is_more_than_all =
+        |subject| restored(subject).is_some_and(|share| number::percent(share.max(1.0)) != "100 %");
     if subjects.is_equal_load(trim::Plan::NAME) && subjects.all.iter().any(is_more_than_all) {
         let note = format!("{} {}", ranking.note, MORE_THAN_CLEAN);
         note.trim_start().clone_into(&mut ranking.note);

@@ -140,6 +140,19 @@ fn a_drive_that_is_back_after_a_second_of_failures_goes_on() {
 }
 
 #[test]
+fn a_drive_that_goes_on_failing_slowly_is_left_alone_as_well() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut recorder = recorder(&dir.path().join("run"), false);
+    let takes = |_: &Io, begins: DeviceTime| {
+        Nanos::from_millis(if begins.0 < 1_000_000_000 { 10 } else { 200 })
+    };
+    let mut device = Scripted::new(Bytes::from_gib(1), takes).at(DeviceTime(77));
+    device = device.ending(Status::Failed(5));
+    let ended = record_writes(&mut device, 100, &mut recorder);
+    assert!(matches!(ended, Err(RecordError::IosFailed { failed: 100..120, .. })), "{ended:?}");
+}
+
+#[test]
 fn a_watcher_can_break_off() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("run");

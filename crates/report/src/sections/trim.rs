@@ -255,8 +255,8 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
         false => "First seconds of first seconds, whole passes of the whole clean pass.",
     };
     let shares: Vec<Row> = shares.collect();
-    let is_more =
-        |row: &Row| row.values.iter().any(|cell| cell.number == Some(1.0)) && row.good.is_some();
+    let is_capped = |cell: &Cell| cell.number == Some(1.0) && !cell.text.starts_with("100 %");
+    let is_more = |row: &Row| row.good.is_some() && row.values.iter().any(is_capped);
     let of_clean = match subjects.is_comparison() && shares.iter().any(is_more) {
         true => format!("{of_clean} {MORE_THAN_CLEAN}"),
         false => of_clean.to_owned(),
