@@ -6,7 +6,8 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use toml::de::{DeTable, DeValue};
+use serde::Deserialize;
+use toml::de::{DeTable, DeValue, Deserializer};
 use writecliff_device::{ErrorKind, with_nearest};
 
 use crate::{Impossibility, Profile};
@@ -46,25 +47,27 @@ impl ProfileFile {
             line,
             message: message.to_owned(),
         };
+        let line_ends: Vec<usize> = text.match_indices('\n').map(|(at, _)| at).collect();
+        let line_of = |offset: usize| 1 + line_ends.partition_point(|end| *end < offset);
         let at = |error: toml::de::Error| {
             let start = error.span().map_or(0, |span| span.start);
-            syntax(line_of(text, start), error.message())
+            syntax(line_of(start), error.message())
         };
-        let mut values: toml::Table = toml::from_str(text).map_err(at)?;
         let mut places = BTreeMap::new();
         let tables = DeTable::parse(text).map_err(at)?;
         for (key, value) in tables.get_ref() {
-            let line = line_of(text, key.span().start);
+            let line = line_of(key.span().start);
             places.insert(key.get_ref().to_string(), Place { file: file.to_owned(), line });
             let DeValue::Table(section) = value.get_ref() else {
                 continue;
             };
             for inner in section.keys() {
                 let path = format!("{}.{}", key.get_ref(), inner.get_ref());
-                let line = line_of(text, inner.span().start);
+                let line = line_of(inner.span().start);
                 places.insert(path, Place { file: file.to_owned(), line });
             }
         }
+        let mut values = toml::Table::deserialize(Deserializer::from(tables)).map_err(at)?;
         let inherits = match values.remove("inherits") {
             None => None,
             Some(toml::Value::String(name)) => Some(name),
@@ -211,10 +214,6 @@ fn told(path: &str, message: &str) -> String {
         "" => message,
         path => format!("{path}: {message}"),
     }
-}
-
-fn line_of(text: &str, offset: usize) -> usize {
-    1 + text.bytes().take(offset).filter(|byte| *byte == b'\n').count()
 }
 
 /// Why a profile cannot be used.
