@@ -129,11 +129,12 @@ fn as_then(record: &RunRecord) -> serde_json::Value {
                 ] {
                     fields.remove(added);
                 }
-                // Of rounds of the steady state, which counted by their I/Os.
+                // Of rounds of the steady state, which counted by their I/Os, and of which one cell was judged.
                 if fields.contains_key("cell")
                     && let Some(rate) = fields.get_mut("rate")
                 {
                     rate.as_object_mut().unwrap().remove("mean_ns");
+                    fields.remove("unsteady");
                 }
                 fields.values_mut().for_each(forget);
             }

@@ -101,8 +101,13 @@ fn a_bad_sector_or_two_are_a_warning() {
     let (ended, record, _) = ended(&consistency(1), failing_first(9));
     ended.unwrap();
     assert_eq!(record.status, Status::Complete);
-    let failed =
-        Warning::Drive(DriveWarning::FailedIos { count: 9, simulated: true, power_cuts: 0 });
+    let failed = Warning::Drive(DriveWarning::FailedIos {
+        count: 9,
+        simulated: true,
+        power_cuts: 0,
+        phases: vec!["fill".to_owned()],
+        only_later: false,
+    });
     assert!(record.warnings.contains(&failed), "{:?}", record.warnings);
     assert_eq!(record.failed_ios.len(), 9);
 }

@@ -2,7 +2,7 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology/any-run.md has the bounds.
 
-use std::cmp::Ordering;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, BTreeSet};
 
 use writecliff_device::{
@@ -55,6 +55,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         let found = [
             other_load(record, &phases, recording),
             slowed_down(record, &samples),
+            failed_ios(record, &samples),
             too_warm(record, &samples),
             generator_busy(record, &phases),
             held_up(&phases),
@@ -65,7 +66,6 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         written_by_others(record, recording),
         suspended(record),
         changed(record, recording),
-        failed_ios(record, recording),
         media_errors(record),
         rebuilt(record),
         throttled(record),
@@ -460,11 +460,25 @@ fn held_up(among: &[&Phase]) -> Option<Warning> {
     (!phases.is_empty()).then_some(Warning::Host(HostWarning::HeldUp { span, phases }))
 }
 
-fn failed_ios(record: &RunRecord, recording: &Recording) -> Option<Warning> {
-    let count = recording.samples.iter().map(|sample| sample.failed).sum();
+/// The I/Os that the drive failed, and where.
+fn failed_ios(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
+    let failing = || samples.iter().filter(|sample| sample.failed > 0);
+    let mut of_phases: BTreeMap<&str, u64> = BTreeMap::new();
+    for sample in failing() {
+        *of_phases.entry(phase_of(record, sample)).or_default() += sample.failed;
+    }
+    let count = of_phases.values().sum();
+    let mut phases: Vec<(&str, u64)> = of_phases.into_iter().collect();
+    phases.sort_by_key(|(_, failed)| Reverse(*failed));
+    let phases = phases.into_iter().map(|(name, _)| name.to_owned()).collect();
+    let only_later = failing().all(|sample| {
+        let begin = Nanos::from_secs(sample.second.into());
+        is_past_fresh(record, phase_of(record, sample), begin) == Some(true)
+    });
     let simulated = record.drive.kind == DeviceKind::Simulated;
     let power_cuts = if is_about_power(record) { power_cuts(record).len() } else { 0 };
-    (count > 0).then_some(Warning::Drive(DriveWarning::FailedIos { count, simulated, power_cuts }))
+    let doubt = DriveWarning::FailedIos { count, simulated, power_cuts, phases, only_later };
+    (count > 0).then_some(Warning::Drive(doubt))
 }
 
 fn media_errors(record: &RunRecord) -> Option<Warning> {

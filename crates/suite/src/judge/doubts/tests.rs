@@ -2,6 +2,7 @@ use writecliff_device::{DeviceInfo, DeviceKind, Link, Telemetry};
 
 use super::*;
 use crate::list::Plan;
+use crate::record::figure::Stage;
 use crate::record::host::Host;
 use crate::record::run_record::{SCHEMA_VERSION, Status};
 use crate::tests::{consistency, mixed};
@@ -176,10 +177,41 @@ fn failed_ios_may_have_moved_data_too() {
     let mut sample = sample("fill", 0, 100);
     sample.failed = 400;
     let found = doubts_of(vec![phase("fill", 0, counted(150, 0))], vec![sample]);
-    assert_eq!(
-        found,
-        [Warning::Drive(DriveWarning::FailedIos { count: 400, simulated: false, power_cuts: 0 })]
+    let expected = DriveWarning::FailedIos {
+        count: 400,
+        simulated: false,
+        power_cuts: 0,
+        phases: vec!["fill".to_owned()],
+        only_later: false,
+    };
+    assert_eq!(found, [Warning::Drive(expected)]);
+}
+
+#[test]
+fn failed_ios_are_of_the_phases_in_which_they_failed() {
+    let phases = || {
+        let idle = || counted(0, 0);
+        vec![phase("fill", 0, idle()), phase("torture", 1, idle()), phase("corner", 30, idle())]
+    };
+    let failing = |series: &str, second: u64, start: u64, failed: u64| Sample {
+        failed,
+        second: second as u32,
+        ..sample(series, start, 0)
+    };
+    let doubt = |samples: Vec<Sample>| {
+        let [doubt] = &doubts_of(phases(), samples)[..] else { panic!("not one warning") };
+        doubt.clone()
+    };
+    let both = doubt(vec![failing("torture", 0, 1, 1), failing("corner reads", 0, 30, 8)]);
+    assert!(
+        both.to_string().contains("9 I/Os of this test in 2 of the parts, most of all in corner"),
+        "{both}"
     );
+    let may_be = |doubt: &Warning| ["fill", "torture", "corner"].map(|one| doubt.may_be_of(one));
+    assert_eq!(may_be(&both), [false, true, true], "series are of the phase beside them");
+    assert!(both.is_of(Stage::Fill), "fresh rates are of the first seconds of torture");
+    let late = doubt(vec![failing("torture", 20, 21, 3)]);
+    assert_eq!([Stage::Fill, Stage::Later].map(|one| late.is_of(one)), [false, true]);
 }
 
 #[test]

@@ -103,8 +103,11 @@ pub enum DriveWarning {
     },
     /// The device failed I/Os.
     #[error(
-        "The device failed {} of this test, whose times are in no figure{}.",
+        "The device failed {} of this test{}, whose times are in no figure{}.",
         counted(*count, "I/O"),
+        phases.split_first().map_or_else(String::new, |(most, others)| {
+            format!(" {}", in_parts(phases.len(), most, others))
+        }),
         match (power_cuts, simulated) {
             (1, _) => "; its power went once, as its profile has it".to_owned(),
             (2.., _) => format!("; its power went {power_cuts} times, as its profile has it"),
@@ -121,6 +124,12 @@ pub enum DriveWarning {
         /// How often its power went meanwhile, where nothing else tells.
         #[serde(default, skip_serializing_if = "is_zero")]
         power_cuts: usize,
+        /// The phases in which it did, the one with most of them first. Older runs do not tell.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        phases: Vec<String>,
+        /// Whether fills and fresh rates were over by then.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        only_later: bool,
     },
     /// A die of a simulated drive stopped working.
     #[error(

@@ -33,7 +33,7 @@ fn of_part(part: &PartOutcome) -> Vec<Figure> {
     [tracked.of(name).unjudged()].into_iter().chain(cells).collect()
 }
 
-fn of_cell(part: &str, CellFigures { cell, rate }: &CellFigures) -> [Figure; 4] {
+fn of_cell(part: &str, CellFigures { cell, rate, .. }: &CellFigures) -> [Figure; 4] {
     let of = format!("{part}, {} % reads of {}", cell.read_percent, cell.size.exact());
     let name = |figure: &str| format!("{of}, {figure}");
     [

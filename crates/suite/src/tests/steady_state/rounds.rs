@@ -190,6 +190,10 @@ pub struct CellFigures {
     pub cell: Cell,
     /// How fast and how late.
     pub rate: Rate,
+    /// What the part tracks, of this cell, if its rounds are not steady by the rule, which asks for the tracked cell's
+    /// alone. Older runs do not tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unsteady: Option<Window>,
 }
 
 impl PartOutcome {
@@ -227,9 +231,11 @@ pub(super) fn conclude(
         let rate = Rate::of(&Totals::of(rounds().flatten().copied()))?;
         // Rounds last equally long, and each counts as much as any other, however many I/Os it had.
         let of_each = rounds().filter_map(|round| Rate::of(&Totals::of(round.iter().copied())));
-        let means: Vec<u64> = of_each.map(|rate| rate.mean_ns).collect();
-        let mean_ns = means.iter().sum::<u64>() / means.len().max(1) as u64;
-        Some(CellFigures { cell: *cell, rate: Rate { mean_ns, ..rate } })
+        let of_each: Vec<Rate> = of_each.collect();
+        let mean_ns = of_each.iter().map(|rate| rate.mean_ns).sum::<u64>() / of_each.len() as u64;
+        let figures: Vec<f64> = of_each.iter().map(|rate| metric.tracked(rate)).collect();
+        let unsteady = Some(Window::of(&figures, window.first_round)).filter(|w| !w.is_steady());
+        Some(CellFigures { cell: *cell, rate: Rate { mean_ns, ..rate }, unsteady })
     };
     // Sizes that the drive cannot be asked for have no samples, and so no figures.
     let cells = cells(plan, metric, Bytes(1)).iter().filter_map(in_window).collect();
@@ -280,7 +286,10 @@ mod tests {
                 |one: &&CellFigures| (one.cell.read_percent, one.cell.size) == (percent, size);
             outcome.cells.iter().find(is_it)
         };
-        assert_eq!(of(other).unwrap().rate.mean_ns, 420_000);
-        assert_eq!(of(tracked).unwrap().rate.mean_ns, 200_000);
+        let (other, tracked) = (of(other).unwrap(), of(tracked).unwrap());
+        assert_eq!(other.rate.mean_ns, 420_000);
+        assert_eq!(tracked.rate.mean_ns, 200_000);
+        let range = other.unsteady.map(|window| (window.range * 100.0).round());
+        assert_eq!((range, tracked.unsteady), (Some(95.0), None), "400 of 420 µs");
     }
 }
