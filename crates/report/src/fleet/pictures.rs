@@ -111,9 +111,21 @@ pub(super) fn cost(fleet: &FleetPage) -> Vec<View> {
     let title = "Late requests over cost";
     let mut picture = Picture::new("cost".to_owned(), title.to_owned(), x, y, traces.collect());
     finish(&mut picture, fleet);
-    let text = "Prices as the drives' profiles have them, each of its date. A drive is kept for five years, or \
-                until its rated writes are used up, if its profile has them and that is sooner.";
-    vec![View::common(title, text, picture)]
+    let drawn = |place: usize| points.iter().any(|(index, _)| *index == place);
+    let parts = fleet.variants.iter().enumerate();
+    let unpriced: Vec<&str> =
+        parts.filter(|(place, _)| !drawn(*place)).map(|(_, part)| part.name.as_str()).collect();
+    let unpriced = match &unpriced[..] {
+        [] => String::new(),
+        names => {
+            format!(" Not drawn, for want of a price of all its drives: {}.", names.join("; "))
+        }
+    };
+    let text = format!(
+        "Prices as the drives' profiles have them, each of its date. A drive is kept for five years, or until its \
+         rated writes are used up, if its profile has them and that is sooner.{unpriced}"
+    );
+    vec![View::common(title, &text, picture)]
 }
 
 /// The figures that it is drawn from.

@@ -1,8 +1,8 @@
 //! Efficiency: what the drives did with a watt in every test that tells power.
 
 use writecliff_suite::{
-    Efficiency, Good, Outcome, Stage, TESTS, consistency, corners, queue_depth, read_write_mix,
-    spare_area, stutter, suite, trim,
+    Efficiency, Good, Outcome, Stage, TESTS, consistency, corners, latency_at_load, queue_depth,
+    read_write_mix, spare_area, stutter, suite, transfer_size, trim, whole_drive,
 };
 
 use super::{is_in_doubt, is_same_rate, number_row};
@@ -142,13 +142,18 @@ fn was_two(run: &Run, phase: &str) -> bool {
     }
 }
 
-/// Whether what a phase drew and did is in doubt: in tests whose doubts are of parts, by those of this one.
+/// Whether what a phase drew and did is in doubt: in tests whose own sections mark phases, as these do.
 fn is_doubtful_in(run: &Run, phase: &str) -> bool {
     let is_fill = phase.split('-').next().is_some_and(|name| name == consistency::FILL);
     let stage = if is_fill { Stage::Fill } else { Stage::Later };
     match run.record.plan.name() {
         corners::Plan::NAME => run.is_doubtful_at(Stage::Later, Some(phase)),
-        queue_depth::Plan::NAME | read_write_mix::Plan::NAME => is_in_doubt(run, phase),
+        latency_at_load::Plan::NAME
+        | queue_depth::Plan::NAME
+        | read_write_mix::Plan::NAME
+        | transfer_size::Plan::NAME
+        | trim::Plan::NAME
+        | whole_drive::Plan::NAME => is_in_doubt(run, phase),
         suite::Plan::NAME => super::suite::is_in_doubt(run, phase, "", true),
         spare_area::Plan::NAME => {
             let setting = phase.rsplit_once('-').map(|(_, percent)| format!("{percent} % spare"));

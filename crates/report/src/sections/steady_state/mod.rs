@@ -26,6 +26,10 @@ const PARTS: [(Metric, &str, &str); 4] = [
     (Metric::Latency, "4 KiB random writes, one at a time", "mean latency, µs"),
 ];
 
+/// Of cells that the rule does not ask for.
+const OTHER_CELLS: &str = "The rule judges one size of writes; where rounds of another figure were not steady by it, \
+                           their range and their rise or fall stand beside the average.";
+
 pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let answers = answers::<Outcome>(subjects);
     if answers.is_empty() {
@@ -229,9 +233,13 @@ fn verdict(part: &PartOutcome) -> String {
         (false, true) => "NOT STEADY in rounds",
         (false, false) => "too few rounds to judge:",
     };
-    let (range, rise) = (number::percent(window.range), rise_or_fall(window.rise));
     let average = in_words(part.part, window.average);
-    format!("{average}; {steady} {rounds} (range {range}, {rise})")
+    format!("{average}; {steady} {rounds} ({})", range_and_rise(window))
+}
+
+/// `range 12 %, rise 3 %`.
+fn range_and_rise(window: &Window) -> String {
+    format!("range {}, {}", number::percent(window.range), rise_or_fall(window.rise))
 }
 
 /// `rise 3 %`, `fall 0.4 %`.
@@ -249,8 +257,8 @@ fn in_words(part: Metric, value: f64) -> String {
     }
 }
 
-/// A figure of a table of sizes and mixes.
-type Shown = (&'static str, &'static str, fn(&CellFigures) -> String);
+/// A figure of a table of sizes and mixes: title, text and words; and whether it is what the part tracks.
+type Shown = (&'static str, &'static str, fn(&CellFigures) -> String, bool);
 
 fn matrices(
     subjects: &Subjects<'_>,
@@ -262,15 +270,21 @@ fn matrices(
             "IOPS",
             "Random I/Os per second by size and share of reads and writes.",
             |figures| number::thousands(figures.rate.iops),
+            true,
         )],
         Metric::Throughput | Metric::ThroughputMib => {
-            &[("Throughput", "Sequential, in MB/s.", |figures| {
-                number::significant(figures.rate.megabytes_per_second)
-            })]
+            let words: fn(&CellFigures) -> String =
+                |figures| number::significant(figures.rate.megabytes_per_second);
+            &[("Throughput", "Sequential, in MB/s.", words, true)]
         }
         Metric::Latency => &[
-            ("Mean latency", "One I/O at a time.", |f| number::service_time(f.rate.mean_ns)),
-            ("Longest latency", "One I/O at a time.", |f| number::service_time(f.rate.max_ns)),
+            ("Mean latency", "One I/O at a time.", |f| number::service_time(f.rate.mean_ns), true),
+            (
+                "Longest latency",
+                "One I/O at a time.",
+                |f| number::service_time(f.rate.max_ns),
+                false,
+            ),
         ],
     };
     shown.iter().map(|shown| matrix(subjects, answer, part, shown)).collect()
@@ -281,8 +295,9 @@ fn matrix(
     subjects: &Subjects<'_>,
     answer: &Answer<'_, Outcome>,
     part: &PartOutcome,
-    (title, text, words): &Shown,
+    (title, text, words, is_tracked): &Shown,
 ) -> Table {
+    let unsteady = |figures: &CellFigures| figures.unsteady.filter(|_| *is_tracked);
     let mut mixes: Vec<u8> = part.cells.iter().map(|figures| figures.cell.read_percent).collect();
     let mut sizes: Vec<Bytes> = part.cells.iter().map(|figures| figures.cell.size).collect();
     mixes.sort_unstable_by_key(|percent| std::cmp::Reverse(*percent));
@@ -292,7 +307,10 @@ fn matrix(
     let of = |Cell { read_percent, size, .. }: Cell| (read_percent, size);
     let value = |mix: u8, size: Bytes| {
         let found = part.cells.iter().find(|figures| of(figures.cell) == (mix, size));
-        found.map_or(NONE.to_owned(), words)
+        found.map_or(NONE.to_owned(), |figures| match unsteady(figures) {
+            Some(window) => format!("{} ({})", words(figures), range_and_rise(&window)),
+            None => words(figures),
+        })
     };
     let row = |size: &Bytes| {
         Row::new(&number::size(*size), mixes.iter().map(|mix| value(*mix, *size)).collect(), "")
@@ -303,7 +321,11 @@ fn matrix(
         true => format!("{title}: {}", subjects.full_name(answer.subject)),
         false => (*title).to_owned(),
     };
-    let mut table = Table::new(&title, text, columns, sizes.iter().map(row).collect());
+    let text = match part.cells.iter().any(|figures| unsteady(figures).is_some()) {
+        true => format!("{text} {OTHER_CELLS}"),
+        false => (*text).to_owned(),
+    };
+    let mut table = Table::new(&title, &text, columns, sizes.iter().map(row).collect());
     table.of = Place::of(answer.subject);
     table.corner = "reads/writes, %".to_owned();
     table
