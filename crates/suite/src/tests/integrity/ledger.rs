@@ -84,7 +84,8 @@ impl Ledger {
         let pass = io.stamp.map_or(0, |pass| pass.get());
         let is_change = matches!(io.operation, Operation::Write | Operation::Trim);
         if is_change && !self.in_doubt.is_empty() {
-            self.in_doubt.retain(|block, _| !blocks.contains(&(*block as usize)));
+            let of_it = blocks.start as u64..blocks.end as u64;
+            self.in_doubt.extract_if(of_it, |_, _| true).for_each(drop);
         }
         match io.operation {
             Operation::Write => {
