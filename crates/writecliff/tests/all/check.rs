@@ -61,15 +61,15 @@ fn a_drive_left_out_is_compared_in_all_that_was_measured_of_it() {
     assert!(without.iter().all(|comparison| comparison.role == Role::Predicted));
 }
 
-/// Small drives are filled in a second or two; all of them at night.
+/// Of the smallest drive; of all at night.
 #[test]
 fn ratings_are_met() {
     let is_night = std::env::var_os("WRITECLIFF_NIGHTLY").is_some();
-    let is_small = |drive: &str| profile(drive).unwrap().identity().capacity.0 < 90_000_000_000;
+    let is_small = |drive: &str| profile(drive).unwrap().identity().capacity.0 < 40_000_000_000;
     let all = parse("figures.csv", PUBLISHED).unwrap();
     let is_asked = |f: &Published| f.kind == Kind::Rating && (is_night || is_small(&f.drive));
     let figures: Vec<_> = all.into_iter().filter(is_asked).collect();
-    assert!(figures.len() >= 5, "{}", figures.len());
+    assert!(figures.len() >= 3, "{}", figures.len());
     let compared = compare(&figures, &Catalogue::default(), |_| {}).unwrap();
     let missed: Vec<_> = compared.iter().filter(|comparison| comparison.fails()).collect();
     assert!(missed.is_empty(), "{missed:#?}");
