@@ -386,7 +386,10 @@ const MEANINGS: [(&str, &str); 6] = [
     ),
     ("p99.9 of the worst minute", "of all requests"),
     ("hedged reads", "asked further drives"),
-    ("write amplification", "of the drives: NAND bytes for each byte that one is given"),
+    (
+        "write amplification",
+        "of the drives, their warm-up included: NAND bytes for each byte that one is given",
+    ),
     ("NAND writes for a byte of data", "of the whole: copies and parity are in it"),
 ];
 

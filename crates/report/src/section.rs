@@ -271,9 +271,12 @@ impl Table {
     /// Marks what is in doubt, and says what that means.
     pub(crate) fn mark_doubts(&mut self) {
         let cells = self.rows.iter_mut().flat_map(|row| &mut row.values);
-        // Also `yes, 6.42 ms`.
+        // Also `yes, 6.42 ms`, and `NO`.
+        let is_answer = |text: &str| ["yes", "no"].iter().any(|one| text.eq_ignore_ascii_case(one));
         let is_figure = |cell: &&mut Cell| {
-            cell.number.is_some() || cell.text.contains(|one: char| one.is_ascii_digit())
+            cell.number.is_some()
+                || cell.text.contains(|one: char| one.is_ascii_digit())
+                || is_answer(&cell.text)
         };
         if mark_doubts(cells.filter(is_figure)) {
             self.text = format!("{} {DOUBT_MEANS}", self.text).trim_start().to_owned();

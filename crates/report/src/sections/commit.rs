@@ -202,7 +202,8 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
     });
     let spare = settings.iter().filter_map(|setting| {
         let (with, without) = (setting.outcome.steady_iops.mean, without?);
-        let name = format!("{} % spare area: random writes in steady state", setting.spare_percent);
+        let when = if later(answer) == LATER { "in the end" } else { "in steady state" };
+        let name = format!("{} % spare area: random writes {when}", setting.spare_percent);
         let times = number::ratio(with / without);
         let row = Row::new(&name, vec![number::iops(without), number::iops(with), times], "");
         let of = [consistency::Plan::NAME, spare_area::Plan::NAME];

@@ -153,7 +153,7 @@ pub(super) fn in_the_buffer(subjects: &Subjects<'_>, test: &str) -> String {
     let said = |index: usize| {
         let (written, buffer) = within_buffer(subjects, test, index)?;
         Some(format!(
-            " {written} at a time are within the fast buffer of {} ({buffer}): what is written beyond that is slower.",
+            " {written} at a time are within the fast buffer of {} ({buffer}): what is written to an erased drive beyond that is slower.",
             subjects.full_name(index)
         ))
     };

@@ -172,8 +172,9 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
         Row::new(&rest_words(burst.rest), values, "")
     };
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
-    let columns =
-        ["written fast", "of the buffer", "whole burst", "its second half"].map(column).into();
+    let columns = ["written fast", "of the buffer", "whole burst", "its second half, median"]
+        .map(column)
+        .into();
     let text = answer.outcome.buffer.map_or_else(
         || none_found(answer.outcome),
         |buffer| {

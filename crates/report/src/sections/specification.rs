@@ -16,7 +16,8 @@ const FACTS: &[Fact] = &[
     ("Capacity", |drive| (drive.capacity > Bytes::ZERO).then(|| drive.capacity.to_string())),
     ("Form factor", |drive| drive.specification.form_factor.clone()),
     ("First sold", |drive| drive.specification.released.clone()),
-    ("Controller and link", |drive| drive.specification.controller.clone()),
+    ("Controller", |drive| drive.specification.controller.clone()),
+    ("Interface", interface),
     ("DRAM", |drive| drive.specification.dram.map(binary)),
     ("NAND", |drive| of_the_whole(drive, drive.specification.nand.as_ref())),
     ("NAND configuration", |drive| {
@@ -65,6 +66,13 @@ pub(crate) fn table(subjects: &Subjects<'_>) -> Option<Table> {
 fn of_the_whole(drive: &DeviceInfo, fact: Option<&String>) -> Option<String> {
     let of = if scale(drive).is_some() { " (of the whole drive)" } else { "" };
     Some(format!("{}{of}", fact?))
+}
+
+/// What a real drive has now, or what its profile says.
+pub(super) fn interface(drive: &DeviceInfo) -> Option<String> {
+    let profile = drive.profile.as_ref().and_then(|profile| profile.values.get("link"));
+    let told = profile.and_then(|link| link["interface"].as_str()).map(str::to_owned);
+    drive.link.as_ref().map(ToString::to_string).or(told)
 }
 
 /// As `writecliff drives` has it.

@@ -201,7 +201,8 @@ fn figures(title: &str, series: &[&Series<'_>], name: fn(&Series<'_>) -> String)
             for (words, one) in row.values.iter_mut().zip(series) {
                 match one.outcome {
                     Some(outcome) if outcome.came_back() => {
-                        let lasts = format!("below half {}, first after ", outcome.how_long());
+                        let first = if outcome.falls_again { "first after" } else { "after" };
+                        let lasts = format!("below half {}, {first} ", outcome.how_long());
                         words.text.insert_str(0, &lasts);
                     }
                     Some(outcome) if outcome.cliff_s.is_some() => {

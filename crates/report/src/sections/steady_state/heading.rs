@@ -8,6 +8,7 @@ use writecliff_suite::{Plan as AnyPlan, RunRecord};
 use crate::number;
 use crate::run::Run;
 use crate::section::{Row, Table};
+use crate::sections::specification::interface;
 use crate::sections::{Answer, table_of};
 use crate::subjects::Subjects;
 
@@ -21,7 +22,7 @@ pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) ->
         ("Serial number", |run, _| told(run.record.drive.serial.as_deref())),
         ("Firmware", |run, _| told(run.record.drive.firmware.as_deref())),
         ("Capacity", |run, _| capacity(&run.record.drive)),
-        ("Interface", |run, _| interface(&run.record.drive)),
+        ("Interface", |run, _| told(interface(&run.record.drive).as_deref())),
         ("Form factor", |run, _| told(run.record.drive.specification.form_factor.as_deref())),
         ("NAND", |run, _| told(run.record.drive.specification.nand.as_deref())),
         ("Test date", |run, _| run.record.started.clone()),
@@ -44,7 +45,12 @@ pub(super) fn table(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) ->
     };
     let text = "SNIA Solid State Storage Performance Test Specification 2.0.2.";
     let rows = SAID.iter().map(row).collect();
-    Table { first: true, ..table_of(subjects, answers, ("Test report", text), rows) }
+    // That a figure is in doubt says nothing of what it was measured on.
+    Table {
+        first: true,
+        of_others: true,
+        ..table_of(subjects, answers, ("Test report", text), rows)
+    }
 }
 
 fn told(text: Option<&str>) -> String {
@@ -59,10 +65,6 @@ fn device(drive: &DeviceInfo) -> String {
 fn capacity(drive: &DeviceInfo) -> String {
     let bytes = number::thousands(drive.capacity.0 as f64);
     format!("{} ({bytes} bytes), LBAs of {}", drive.capacity, number::size(drive.lba_size))
-}
-
-fn interface(drive: &DeviceInfo) -> String {
-    drive.link.as_ref().map_or_else(|| NOT_TOLD.to_owned(), ToString::to_string)
 }
 
 fn platform(record: &RunRecord) -> String {

@@ -210,7 +210,8 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
     rows.retain(|row| row.values.iter().any(|value| value.text != NONE));
     let text = "Over the last five rounds: the specification wants a range of 20 % of the average \
                 at most, and a rise or fall of 10 % at most. Saturation at first is a minute's mean, or that of \
-                the first tenth if that is less; in the end, that of the last tenth.";
+                the first tenth if that is less; in the end, that of the last tenth. It begins on a purged drive \
+                that nobody fills: LBAs that random writes have not met yet are spare area.";
     let table =
         |rows| Table { first: true, ..table_of(subjects, answers, ("By the rule", text), rows) };
     (!rows.is_empty()).then(|| table(rows))

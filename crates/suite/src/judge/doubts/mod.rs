@@ -2,7 +2,7 @@
 //! slow or slept. Computed from the telemetry around every phase and from the samples;
 //! docs/methodology/any-run.md has the bounds.
 
-use std::cmp::{Ordering, Reverse};
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use writecliff_device::{
@@ -463,14 +463,13 @@ fn held_up(among: &[&Phase]) -> Option<Warning> {
 /// The I/Os that the drive failed, and where.
 fn failed_ios(record: &RunRecord, samples: &[&Sample]) -> Option<Warning> {
     let failing = || samples.iter().filter(|sample| sample.failed > 0);
-    let mut of_phases: BTreeMap<&str, u64> = BTreeMap::new();
-    for sample in failing() {
-        *of_phases.entry(phase_of(record, sample)).or_default() += sample.failed;
+    let count = failing().map(|sample| sample.failed).sum();
+    let mut phases: Vec<String> = Vec::new();
+    for name in failing().map(|sample| phase_of(record, sample)) {
+        if !phases.iter().any(|known| known == name) {
+            phases.push(name.to_owned());
+        }
     }
-    let count = of_phases.values().sum();
-    let mut phases: Vec<(&str, u64)> = of_phases.into_iter().collect();
-    phases.sort_by_key(|(_, failed)| Reverse(*failed));
-    let phases = phases.into_iter().map(|(name, _)| name.to_owned()).collect();
     let only_later = failing().all(|sample| {
         let begin = Nanos::from_secs(sample.second.into());
         is_past_fresh(record, phase_of(record, sample), begin) == Some(true)

@@ -5,7 +5,7 @@ use writecliff_device::{Bytes, Link, Nanos, Temperature};
 
 use crate::record::number::counted;
 use crate::record::phase::{is_one, is_zero, one};
-use crate::record::warning::method::in_parts;
+use crate::record::warning::method::{NAMED, in_parts};
 
 /// The drive is in doubt.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, thiserror::Error)]
@@ -103,11 +103,9 @@ pub enum DriveWarning {
     },
     /// The device failed I/Os.
     #[error(
-        "The device failed {} of this test{}, whose times are in no figure{}.",
+        "The device failed {} of this test{}, whose service times are in no figure{}.",
         counted(*count, "I/O"),
-        phases.split_first().map_or_else(String::new, |(most, others)| {
-            format!(" {}", in_parts(phases.len(), most, others))
-        }),
+        named(phases),
         match (power_cuts, simulated) {
             (1, _) => "; its power went once, as its profile has it".to_owned(),
             (2.., _) => format!("; its power went {power_cuts} times, as its profile has it"),
@@ -124,7 +122,7 @@ pub enum DriveWarning {
         /// How often its power went meanwhile, where nothing else tells.
         #[serde(default, skip_serializing_if = "is_zero")]
         power_cuts: usize,
-        /// The phases in which it did, the one with most of them first. Older runs do not tell.
+        /// The phases in which it did. Older runs do not tell.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         phases: Vec<String>,
         /// Whether fills and fresh rates were over by then.
@@ -266,8 +264,10 @@ fn again(later: &[(String, Nanos)], times: usize) -> String {
 }
 
 fn named(phases: &[String]) -> String {
-    match phases {
-        [] => String::new(),
-        phases => format!(" (in {})", phases.join(", ")),
+    let (first, more) = phases.split_at(phases.len().min(NAMED));
+    match (first, more.len()) {
+        ([], _) => String::new(),
+        (first, 0) => format!(" (in {})", first.join(", ")),
+        (first, more) => format!(" (in {} and {more} more)", first.join(", ")),
     }
 }

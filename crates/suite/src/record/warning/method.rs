@@ -505,7 +505,7 @@ impl Display for Filled {
 const NOT_STEADY: &str = "Where a figure is named steady, it is of the last part of the run.";
 
 /// So many parts are named; nobody reads more. The figures of the others have their marks.
-const NAMED: usize = 12;
+pub(super) const NAMED: usize = 12;
 
 /// The parts besides the one where something was most.
 pub(crate) fn others<'a>(parts: impl Iterator<Item = &'a str>, most: &str) -> Vec<String> {

@@ -57,7 +57,7 @@ pub enum TraceWarning {
     },
     /// A trace was not done to its end.
     #[error(
-        "The trace {trace} was done up to operation {done} of {planned}; its figures are of these."
+        "The trace {trace} was not done to its end: its figures are of {done} of its {planned} operations."
     )]
     TraceCutShort {
         /// Its name.
