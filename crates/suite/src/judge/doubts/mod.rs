@@ -46,6 +46,10 @@ const HELD_UP_MIN: Nanos = Nanos::from_millis(100);
 /// Everything in `record` and `recording` that makes the result doubtful, whatever the test.
 pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> {
     let mut all = Vec::new();
+    // A model fails what its profile says; of a real drive's health all settings are in doubt.
+    let is_simulated = record.drive.kind == DeviceKind::Simulated;
+    let samples: Vec<&Sample> = recording.samples.iter().collect();
+    all.extend(failed_ios(record, &samples).filter(|_| !is_simulated));
     for spare in spares(record, recording) {
         let phases =
             record.phases.iter().filter(|phase| record.plan.spare_of(&phase.name) == spare);
@@ -55,7 +59,7 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         let found = [
             other_load(record, &phases, recording),
             slowed_down(record, &samples),
-            failed_ios(record, &samples),
+            failed_ios(record, &samples).filter(|_| is_simulated),
             too_warm(record, &samples),
             generator_busy(record, &phases),
             held_up(&phases),

@@ -198,15 +198,23 @@ fn failed_ios_are_of_the_phases_in_which_they_failed() {
         second: second as u32,
         ..sample(series, start, 0)
     };
-    let doubt = |samples: Vec<Sample>| {
-        let [doubt] = &doubts_of(phases(), samples)[..] else { panic!("not one warning") };
+    let of = |kind: DeviceKind, samples: Vec<Sample>| {
+        let mut record = record(phases());
+        record.drive.kind = kind;
+        let mut recording = Recording::default();
+        recording.samples = samples;
+        let [doubt] = &doubts(&record, &recording)[..] else { panic!("not one warning") };
         doubt.clone()
     };
+    let doubt = |samples: Vec<Sample>| of(DeviceKind::Simulated, samples);
     let both = doubt(vec![failing("torture", 0, 1, 1), failing("corner reads", 0, 30, 8)]);
     assert!(both.to_string().contains("9 I/Os of this test (in torture, corner)"), "{both}");
     let may_be = |doubt: &Warning| ["fill", "torture", "corner"].map(|one| doubt.may_be_of(one));
     assert_eq!(may_be(&both), [false, true, true], "series are of the phase beside them");
     assert!(both.is_of(Stage::Fill), "fresh rates are of the first seconds of torture");
+    let real = of(DeviceKind::BlockDevice, vec![failing("torture", 20, 21, 3)]);
+    assert_eq!(may_be(&real), [true; 3], "its health is in doubt whatever it did then");
+    assert!(real.is_of(Stage::Fill));
     let late = doubt(vec![failing("torture", 20, 21, 3)]);
     assert_eq!([Stage::Fill, Stage::Later].map(|one| late.is_of(one)), [false, true]);
 }

@@ -83,7 +83,7 @@ impl Warning {
             Self::Method(doubt) => doubt.is_of(stage),
             Self::Drive(DriveWarning::Rebuilt { in_fill: true, .. }) => stage == Stage::Fill,
             Self::Drive(
-                DriveWarning::FailedIos { only_later: true, .. }
+                DriveWarning::FailedIos { simulated: true, only_later: true, .. }
                 | DriveWarning::DieLost { of_all_stages: false, .. }
                 | DriveWarning::PowerLost { only_later: true, .. }
                 | DriveWarning::DataLost { only_later: true, .. },
@@ -117,7 +117,9 @@ impl Warning {
             Self::Host(
                 HostWarning::HeldUp { phases, .. } | HostWarning::OtherLoad { phases, .. },
             ) => Phases::These(phases.clone()),
-            Self::Drive(DriveWarning::FailedIos { phases, .. }) if !phases.is_empty() => {
+            Self::Drive(DriveWarning::FailedIos { simulated: true, phases, .. })
+                if !phases.is_empty() =>
+            {
                 Phases::These(phases.clone())
             }
             Self::Host(HostWarning::GeneratorBusy { phase, .. }) => {
@@ -197,7 +199,9 @@ impl Warning {
                 | JobWarning::StepReadsNothing { step: own, .. },
             ) => own == step,
             Self::Job(JobWarning::StepLeftOut { .. }) => false,
-            Self::Drive(DriveWarning::FailedIos { phases, .. }) if !phases.is_empty() => {
+            Self::Drive(DriveWarning::FailedIos { simulated: true, phases, .. })
+                if !phases.is_empty() =>
+            {
                 self.names(step)
             }
             _ => self.is_of(Stage::Later),
