@@ -200,6 +200,11 @@ impl Cell {
     pub(crate) fn new(text: String, number: Option<f64>) -> Self {
         Self { text, number, in_doubt: false }
     }
+
+    /// Whether its reader sees that it is in doubt.
+    pub(crate) fn is_marked(&self) -> bool {
+        self.text.ends_with(DOUBT)
+    }
 }
 
 /// What stands behind a figure that is in doubt.

@@ -83,6 +83,17 @@ impl Page<'_> {
         all.filter(|(_, _, count)| *count > 0).collect()
     }
 
+    /// Sections whose doubts stand at their figures alone: anchor, title.
+    fn marked_alone(&self) -> Vec<(&str, &str)> {
+        let is_marked =
+            |table: &Table| table.rows.iter().flat_map(|row| &row.values).any(Cell::is_marked);
+        let alone = self
+            .sections
+            .iter()
+            .filter(|section| section.doubts.is_empty() && section.tables.iter().any(is_marked));
+        alone.map(|section| (section.id, section.title)).collect()
+    }
+
     fn has_findings(&self) -> bool {
         self.about.has_findings()
     }

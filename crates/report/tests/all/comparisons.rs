@@ -125,30 +125,36 @@ fn thirds_are_held_against_thirds() {
     assert!(told(&rates[1..], "after").starts_with(&words(63, 38)));
     assert!(told(&rates, "both").starts_with(&words(50, 60)));
     // Beside one that was two nobody is known to be the best, nor the most efficient.
-    let starred = |changed: &[trim::ChangedRate], name: &str| {
-        let of = |after_trim: f64, changed: &[trim::ChangedRate], label: &str| {
-            let mut run = run.clone();
-            let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("none") };
-            (outcome.after_trim, outcome.changed) = (Some(after_trim), changed.to_vec());
-            run.record.warnings.clear();
-            run.record.efficiency = vec![Efficiency {
-                phase: trim::AFTER_TRIM.to_owned(),
-                watts: 2.0,
-                watt_hours: 1.0,
-                megabytes_per_second_per_watt: after_trim / 2.0,
-                iops_per_watt: after_trim,
-            }];
-            named(&run, label)
-        };
-        let subjects = [of(200.0, &[], "A"), of(300.0, changed, "B")];
+    let starred = |changed: &[trim::ChangedRate], doubts: &[Warning], name: &str| {
+        let of =
+            |after_trim: f64, changed: &[trim::ChangedRate], doubts: &[Warning], label: &str| {
+                let mut run = run.clone();
+                let Some(Outcome::Trim(outcome)) = &mut run.record.outcome else { panic!("none") };
+                (outcome.after_trim, outcome.changed) = (Some(after_trim), changed.to_vec());
+                run.record.warnings = doubts.to_vec();
+                run.record.efficiency = vec![Efficiency {
+                    phase: trim::AFTER_TRIM.to_owned(),
+                    watts: 2.0,
+                    watt_hours: 1.0,
+                    megabytes_per_second_per_watt: after_trim / 2.0,
+                    iops_per_watt: after_trim,
+                }];
+                named(&run, label)
+            };
+        let subjects = [of(200.0, &[], &[], "A"), of(300.0, changed, doubts, "B")];
         let html = drives::page(&subjects, &dir.path().join(name));
         let table = html.split("<h3>As a share of the clean rate</h3>").nth(1).unwrap().to_owned();
         let row = table.split("After TRIM").nth(1).unwrap().split("</tr>").next().unwrap();
         let efficiency = html.split("<h3>trim: MB/s per watt</h3>").nth(1).unwrap();
-        [row, efficiency.split("</table>").next().unwrap()].map(|text| text.contains("★"))
+        let stars = [row, efficiency.split("</table>").next().unwrap()].map(|t| t.contains('★'));
+        // What has no doubt told beside it is led to from the page's top.
+        let top = html.split("<nav").next().unwrap();
+        (stars, top.contains("figures with ? also in") && top.contains("<a href=\"#efficiency\">"))
     };
-    assert_eq!(starred(&[], "sure"), [true, true]);
-    assert_eq!(starred(&rates[1..], "two"), [false, false]);
+    assert_eq!(starred(&[], &[], "sure"), ([true, true], false));
+    assert_eq!(starred(&rates[1..], &[], "two"), ([false, false], false));
+    let doubt = [DriveWarning::FileNotDrive.into()];
+    assert_eq!(starred(&[], &doubt, "doubted"), ([false, false], true));
 }
 
 /// Tables of the one drive that answered a test are no comparison: its name is over them, and its doubts are in them.
