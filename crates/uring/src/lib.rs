@@ -31,7 +31,6 @@ pub use block_device::{BlockDevice, Reach};
 pub use drive::identity::Identity;
 pub use drive::kernel_opal::KernelOpal;
 pub use engine::cipher::cipher_throughput;
-pub use engine::content::ContentStream;
 pub use engine::device::UringDevice;
 pub use engine::directory::{DirectoryDevice, DirectoryError, look_at_directory};
 pub use engine::null::NullDevice;

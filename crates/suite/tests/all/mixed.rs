@@ -3,14 +3,14 @@ use std::ops::ControlFlow;
 use std::path::Path;
 
 use writecliff_device::scripted::Scripted;
-use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos};
+use writecliff_device::{Bytes, Device, DeviceTime, Io, Nanos, Throughput};
 use writecliff_measure::Recording;
 use writecliff_sim::{Ssd, load};
 use writecliff_suite::mixed::{self, JobFigures, Prepare};
 use writecliff_suite::{
     JobWarning, MethodWarning, Outcome, Plan, RunOptions, RunRecord, Status, Warning, open, run,
 };
-use writecliff_workload::{Job, JobList, Mix, Order, fio};
+use writecliff_workload::{Amount, Distribution, Job, JobList, Mix, Order, Pace, fio};
 
 fn tiny() -> Ssd {
     Ssd::new(load("tiny").unwrap().into_ssd().unwrap(), "sim:tiny")
@@ -323,4 +323,55 @@ fn a_job_that_changes_is_told_with_all_that_it_does() {
         (from..from + third).map(both).sum::<f64>() / third as f64
     };
     assert!((first - mean(0)).abs() < 1.0 && (last - mean(reads.len() - third)).abs() < 1.0);
+}
+
+const MAIL: &str = r#"
+title = "a mail server"
+
+[[job]]
+name = "mail"
+mix = { read = 60, write = 35, trim = 5 }
+order = "random"
+block = { read = "4KiB", write = [{ size = "4KiB", weight = 80 }, { size = "64KiB", weight = 20 }] }
+size = "50%"
+distribution = { zipf = 1.1 }
+queue_depth = 8
+pace = { think = { rest = "1ms", every = 16 } }
+runtime = "60s"
+time_based = true
+flush_every = 32
+
+[[job]]
+name = "backup"
+block = "1MiB"
+pace = { rate = "50MB/s" }
+group = 1
+"#;
+
+#[test]
+fn a_plan_is_a_small_file_and_reads_back() {
+    let plan = toml::from_str::<mixed::Plan>(MAIL).unwrap();
+    let list = JobList { title: None, jobs: plan.jobs.clone() };
+    list.check(Bytes(512), Bytes::from_mib(64)).unwrap();
+    assert_eq!(plan.jobs[0].distribution, Distribution::Zipf(1.1));
+    assert_eq!(plan.jobs[1].pace, Pace::Rate(Throughput(50_000_000)));
+    assert_eq!(plan.jobs[0].size, Some(Amount::Percent(50)));
+    let written = toml::to_string(&plan).unwrap();
+    assert_eq!(toml::from_str(&written), Ok(plan), "{written}");
+}
+
+#[test]
+fn a_mistake_in_a_plan_is_told_with_its_line() {
+    for (wrong, right, line, part) in [
+        ("queue_dept = 8", "queue_depth = 8", 11, "queue_depth"),
+        ("order = \"sideways\"", "order = \"random\"", 7, "sequential"),
+        ("size = \"half\"", "size = \"50%\"", 9, "25%"),
+        ("mix = { raed = 60 }", "mix = { read = 60, write = 35, trim = 5 }", 6, "read"),
+        ("block = \"4 potatoes\"", "block = \"1MiB\"", 19, "weight"),
+    ] {
+        let text = MAIL.replace(right, wrong);
+        let error = toml::from_str::<mixed::Plan>(&text).unwrap_err();
+        assert_eq!(text[..error.span().unwrap().start].matches('\n').count() + 1, line, "{error}");
+        assert!(error.message().contains(part), "{error}");
+    }
 }

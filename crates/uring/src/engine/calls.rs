@@ -14,10 +14,10 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use rustix::io::{ReadWriteFlags, pwritev2};
+use writecliff_content::SECTOR;
 use writecliff_device::{DeviceKind, DeviceTime, Durability, InFlight, Io, Operation};
 
 use super::arena::Arena;
-use super::content::SECTOR;
 use crate::drive::purge::discard;
 use crate::host::clock;
 

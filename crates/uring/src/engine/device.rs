@@ -13,6 +13,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use rustix::io::Errno;
+use writecliff_content::{ContentStream, Stamper};
 use writecliff_device::{
     Completion, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Durability, Encryption,
     Held, InFlight, Io, Lanes, LogWrites, Nanos, Operation, PrepareWatch, Purge, PurgeOutcome,
@@ -25,11 +26,9 @@ use crate::drive::health::Asker;
 use crate::drive::presence::Loss;
 use crate::drive::purge::background::StillRunning;
 use crate::engine::calls::{Answered, Calls, in_flight};
-use crate::engine::content::ContentStream;
 use crate::engine::encryption::Encrypted;
 use crate::engine::pauses::Pauses;
 use crate::engine::ring::Ring;
-use crate::engine::stamper::Stamper;
 use crate::guard::ledger::Asked;
 use crate::guard::refusal::Refusal;
 use crate::guard::sentry::Sentry;

@@ -1,10 +1,9 @@
-//! I/O at full speed on what was opened: the ring and its buffers, what is written, lanes for further
+//! I/O at full speed on what was opened: the ring and its buffers, lanes for further
 //! threads, software encryption in between, and no drive at all (`null`).
 
 pub(crate) mod arena;
 pub(crate) mod calls;
 pub(crate) mod cipher;
-pub(crate) mod content;
 pub(crate) mod device;
 pub(crate) mod directory;
 pub(crate) mod encryption;
@@ -13,4 +12,3 @@ pub(crate) mod null;
 pub(crate) mod options;
 pub(crate) mod pauses;
 pub(crate) mod ring;
-pub(crate) mod stamper;

@@ -34,8 +34,7 @@ fn file(directory: &TempDir, content: &[(u64, &[u8])]) -> std::path::PathBuf {
 /// What a test leaves.
 fn our_own() -> Vec<u8> {
     let mut content = vec![0; SIZE as usize];
-    crate::engine::content::ContentStream::new(7)
-        .fill(&Io::write(Bytes(0), Bytes(SIZE)), &mut content);
+    writecliff_content::ContentStream::new(7).fill(&Io::write(Bytes(0), Bytes(SIZE)), &mut content);
     content
 }
 

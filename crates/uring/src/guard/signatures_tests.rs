@@ -85,7 +85,7 @@ fn every_mark_is_found_at_every_place_where_it_may_be() {
 fn an_empty_drive_and_our_own_content_bear_no_mark() {
     let file = drive();
     assert_eq!(find(&file, CAPACITY).unwrap().found, []);
-    let mut content = crate::engine::content::ContentStream::new(5);
+    let mut content = writecliff_content::ContentStream::new(5);
     let mut buffer = vec![0; 1 << 20];
     for offset in (0..CAPACITY - 512).step_by(buffer.len()) {
         let io = Io::write(Bytes(offset), Bytes(buffer.len() as u64));

@@ -281,56 +281,6 @@ fn impossible_jobs_are_refused_at_their_key() {
     assert_eq!(JobList::default().check(LBA, CAPACITY).unwrap_err().key, "job");
 }
 
-const MAIL: &str = r#"
-title = "a mail server"
-
-[[job]]
-name = "mail"
-mix = { read = 60, write = 35, trim = 5 }
-order = "random"
-block = { read = "4KiB", write = [{ size = "4KiB", weight = 80 }, { size = "64KiB", weight = 20 }] }
-size = "50%"
-distribution = { zipf = 1.1 }
-queue_depth = 8
-pace = { think = { rest = "1ms", every = 16 } }
-runtime = "60s"
-time_based = true
-flush_every = 32
-
-[[job]]
-name = "backup"
-block = "1MiB"
-pace = { rate = "50MB/s" }
-group = 1
-"#;
-
-#[test]
-fn a_plan_is_a_small_file_and_reads_back() {
-    let list = toml::from_str::<JobList>(MAIL).unwrap();
-    list.check(LBA, CAPACITY).unwrap();
-    assert_eq!(list.jobs[0].distribution, Distribution::Zipf(1.1));
-    assert_eq!(list.jobs[1].pace, Pace::Rate(Throughput(50_000_000)));
-    assert_eq!(list.jobs[0].size, Some(Amount::Percent(50)));
-    let written = toml::to_string(&list).unwrap();
-    assert_eq!(toml::from_str(&written), Ok(list), "{written}");
-}
-
-#[test]
-fn a_mistake_in_a_plan_is_told_with_its_line() {
-    for (wrong, right, line, part) in [
-        ("queue_dept = 8", "queue_depth = 8", 11, "queue_depth"),
-        ("order = \"sideways\"", "order = \"random\"", 7, "sequential"),
-        ("size = \"half\"", "size = \"50%\"", 9, "25%"),
-        ("mix = { raed = 60 }", "mix = { read = 60, write = 35, trim = 5 }", 6, "read"),
-        ("block = \"4 potatoes\"", "block = \"1MiB\"", 19, "weight"),
-    ] {
-        let text = MAIL.replace(right, wrong);
-        let error = toml::from_str::<JobList>(&text).unwrap_err();
-        assert_eq!(text[..error.span().unwrap().start].matches('\n').count() + 1, line, "{error}");
-        assert!(error.message().contains(part), "{error}");
-    }
-}
-
 #[test]
 fn many_at_once_are_those_that_come_one_by_one() {
     let mixed = Mix { read: 60, write: 30, trim: 10 };

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use rustix::io::Errno;
+use writecliff_content::ContentStream;
 use writecliff_device::{
     Bytes, Device, DeviceError, DeviceInfo, DeviceKind, DeviceTime, Io, Lanes, Purge,
 };
@@ -18,7 +19,6 @@ use crate::drive::identity::Identity;
 use crate::drive::purge::background::StillRunning;
 use crate::drive::purge::{discard, firmware};
 use crate::engine::calls::Calls;
-use crate::engine::content::ContentStream;
 use crate::engine::lanes;
 use crate::engine::options::{IO_SIZE_MAX, Options, QUEUE_DEPTH_MAX};
 use crate::engine::pauses::Pauses;

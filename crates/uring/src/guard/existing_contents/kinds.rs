@@ -129,7 +129,7 @@ mod tests {
                 writecliff_device::Bytes(0),
                 writecliff_device::Bytes(start.len() as u64),
             );
-            crate::engine::content::ContentStream::new(seed).fill(&io, &mut start);
+            writecliff_content::ContentStream::new(seed).fill(&io, &mut start);
             assert_eq!(kind_of(&start, &start), None, "seed {seed}");
         }
     }

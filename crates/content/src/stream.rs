@@ -16,7 +16,7 @@ use writecliff_device::{Content, Io, SPLIT_MIX_STEP, split_mix};
 pub(crate) const LANES: usize = 16;
 const LANE_BYTES: usize = LANES * 8;
 /// The smallest LBA size.
-pub(crate) const SECTOR: usize = 512;
+pub const SECTOR: usize = 512;
 /// What stays random of a sector even if it is wholly compressible: a word of the first lane, so
 /// that no two sectors are equal and a drive that only deduplicates finds nothing to save.
 const DISTINCT: usize = 8;

@@ -8,9 +8,8 @@
 
 use writecliff_device::{Bytes, Held, Part, Pass, SPLIT_MIX_STEP, Stamping, split_mix};
 
-use crate::engine::content::{LANES, fill_fastest};
+use crate::stream::{LANES, SECTOR, fill_fastest};
 
-const SECTOR: usize = 512;
 /// What is made in one go, aligned on the drive.
 const UNIT: usize = 4096;
 const MARK: [u8; 8] = *b"WRTCLIF1";
@@ -19,7 +18,7 @@ const HEADER: usize = 26;
 
 /// Makes and examines the stamped blocks of one run.
 #[derive(Debug)]
-pub(crate) struct Stamper {
+pub struct Stamper {
     stamping: Stamping,
     /// What was made last for an examination, and of what.
     made: Box<[u8; UNIT]>,
@@ -29,20 +28,21 @@ pub(crate) struct Stamper {
 }
 
 impl Stamper {
-    pub(crate) fn new(stamping: Stamping) -> Self {
+    /// Of the run whose number and block size the stamping tells.
+    pub fn new(stamping: Stamping) -> Self {
         let (made, parts, found) = (Box::new([0; UNIT]), Vec::new(), Vec::new());
         Self { stamping, made, made_of: None, parts, found }
     }
 
     /// Fills a buffer with the blocks from `offset` on, as they are in this pass.
-    pub(crate) fn fill(&self, offset: Bytes, pass: Pass, buffer: &mut [u8]) {
+    pub fn fill(&self, offset: Bytes, pass: Pass, buffer: &mut [u8]) {
         for (unit, bytes) in (offset.0..).step_by(UNIT).zip(buffer.as_chunks_mut::<UNIT>().0) {
             make(self.stamping.run, unit, pass, bytes);
         }
     }
 
     /// Finds out what the blocks from `offset` on hold.
-    pub(crate) fn look(&mut self, offset: Bytes, buffer: &[u8]) {
+    pub fn look(&mut self, offset: Bytes, buffer: &[u8]) {
         let block = self.stamping.block.0 as usize;
         for (begins, bytes) in (offset.0..).step_by(block).zip(buffer.chunks_exact(block)) {
             let held = self.held(begins, bytes);
@@ -51,7 +51,7 @@ impl Stamper {
     }
 
     /// Hands over what was found since the last time.
-    pub(crate) fn take(&mut self, found: &mut Vec<Held>) {
+    pub fn take(&mut self, found: &mut Vec<Held>) {
         found.append(&mut self.found);
     }
 

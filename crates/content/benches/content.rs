@@ -1,8 +1,8 @@
 //! How fast write data is made, in GB/s, for the buffer sizes that the tests use.
 
 use divan::counter::BytesCount;
+use writecliff_content::ContentStream;
 use writecliff_device::{Bytes, Content, Io};
-use writecliff_uring::ContentStream;
 
 fn main() {
     divan::main();
