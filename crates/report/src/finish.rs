@@ -2,8 +2,8 @@
 //! differs, who is missing, and what a picture says to whoever sees it alone or not at all.
 
 use writecliff_suite::{
-    TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite, transfer_size,
-    trim, whole_drive,
+    Stage, TestEntry, consistency, corners, queue_depth, read_write_mix, spare_area, suite,
+    transfer_size, trim, whole_drive,
 };
 
 use crate::number;
@@ -96,7 +96,17 @@ fn is_of_all(subject: &Subject, runs: &[usize]) -> bool {
 
 /// Whether a drive has a doubt about all of its tests.
 fn is_all_doubtful(subject: &Subject) -> bool {
-    subject.doubts().iter().any(|(_, runs)| is_of_all(subject, runs))
+    doubts_of_figures(subject).any(|(_, runs)| is_of_all(subject, &runs))
+}
+
+/// What of its doubts is about any figure: that a drive has no TRIM is a gap.
+fn doubts_of_figures(subject: &Subject) -> impl Iterator<Item = (String, Vec<usize>)> {
+    const STAGES: [Stage; 3] = [Stage::Fill, Stage::Fresh, Stage::Later];
+    let of_runs = subject.runs.iter().flat_map(|run| run.and_repeats());
+    let warnings = of_runs.flat_map(|run| &run.record.warnings);
+    let gaps = warnings.filter(|doubt| !STAGES.iter().any(|stage| doubt.is_of(*stage)));
+    let gaps: Vec<String> = gaps.map(ToString::to_string).collect();
+    subject.doubts().into_iter().filter(move |(text, _)| !gaps.contains(text))
 }
 
 /// Which drives' pictures of a section are doubtful: those that have a doubt about its test, wherever that is told, or
@@ -104,7 +114,7 @@ fn is_all_doubtful(subject: &Subject) -> bool {
 pub(crate) fn doubtful(subjects: &Subjects<'_>, section: &Section) -> Vec<bool> {
     let is_of_it = |subject: &Subject| {
         let is_run = |run: &usize| subject.runs[*run].record.plan.name() == section.id;
-        subject.doubts().iter().any(|(_, runs)| runs.iter().any(is_run))
+        doubts_of_figures(subject).any(|(_, runs)| runs.iter().any(is_run))
     };
     subjects.all.iter().map(|subject| is_of_it(subject) || is_all_doubtful(subject)).collect()
 }

@@ -4,6 +4,7 @@ use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
+use writecliff_device::Nanos;
 use writecliff_loop_device::{LoopDevice, Zram};
 
 use super::measured::{measured, number_after};
@@ -151,11 +152,8 @@ fn writecliff(program: &Path, device: &str, load: &Load) -> Result<Figure, Strin
 
 /// `12345ns`, or `12us` where it is even.
 fn nanoseconds(time: &Value) -> Option<f64> {
-    let time = time.as_str()?;
-    let (number, unit) = time.split_at(time.find(char::is_alphabetic)?);
-    let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9), ("min", 60e9), ("h", 3600e9)];
-    let (_, of_unit) = units.into_iter().find(|(name, _)| *name == unit)?;
-    Some(number.trim().parse::<f64>().ok()? * of_unit)
+    let time: Nanos = time.as_str()?.parse().ok()?;
+    Some(time.0 as f64)
 }
 
 /// What makes fio fastest: nothing mapped or looked up for each I/O, and several in each call.

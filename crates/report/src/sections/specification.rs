@@ -30,6 +30,7 @@ const FACTS: &[Fact] = &[
     ("Price", |drive| Some(dollars(drive.specification.price_usd?))),
     ("Price per GB", price_per_gb),
     ("Price of", |drive| drive.specification.price_of.clone()),
+    ("Note of its model", note),
 ];
 
 /// A column for each drive; rows that no drive has anything for are left out. `None` of files in directories: of
@@ -73,6 +74,12 @@ pub(super) fn interface(drive: &DeviceInfo) -> Option<String> {
     let profile = drive.profile.as_ref().and_then(|profile| profile.values.get("link"));
     let told = profile.and_then(|link| link["interface"].as_str()).map(str::to_owned);
     drive.link.as_ref().map(ToString::to_string).or(told)
+}
+
+/// What the figures of a simulated drive rest on, as its profile says it.
+fn note(drive: &DeviceInfo) -> Option<String> {
+    let identity = drive.profile.as_ref()?.values.get("identity")?;
+    Some(identity.get("note")?.as_str()?.to_owned())
 }
 
 /// As `writecliff drives` has it.

@@ -33,7 +33,7 @@ const PASSES: [(&str, &str, Style, Look); 3] = [
 pub(crate) const MORE_THAN_CLEAN: &str =
     "More than 100 % of the clean rate is no merit of TRIM's, and counts as 100 %.";
 
-const TORTURED: &str = "after torture";
+const TORTURED: &str = "after torture and first seconds";
 /// The same where a TRIM and another torture came before it.
 const LATER: &str = "after the later torture";
 

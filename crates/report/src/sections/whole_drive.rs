@@ -180,11 +180,11 @@ fn of_one(answer: &Answer<'_, Outcome>) -> Table {
     Table::new("Levels", "", columns, rows.collect())
 }
 
-/// `, from 109 MB/s at its beginning to 56.0 MB/s at its end`, of a fill that became slower without a step.
+/// `, from 109 MB/s in its first twentieth to 56.0 MB/s in its last`, of a fill that became slower without a step.
 fn slope(fill: &Fill) -> Option<String> {
     let [first, last] = fill.ends.filter(|[first, last]| *last < SLOPE * first)?;
     let [first, last] = [first, last].map(number::megabytes_per_second);
-    Some(format!(", from {first} at its beginning to {last} at its end"))
+    Some(format!(", from {first} in its first twentieth to {last} in its last"))
 }
 
 /// What is said of a fill, and how.

@@ -205,6 +205,7 @@ fn what_was_not_run_doubts_no_picture() {
         csv.contains("with doubts that its page tells")
     };
     assert!(!told(&[], "sure"));
+    assert!(!told(&[MethodWarning::NoTrim.into()], "gap"), "it is about no figure");
     assert!(told(&[DriveWarning::FileNotDrive.into()], "doubted"));
     // Of two of three.
     let other = Warning::from(DriveWarning::NoDrive);
@@ -314,7 +315,14 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     let later = Vec::new();
     let faults = [
         DriveWarning::DieLost { phase: phase.clone(), after: Some(after), of_all_stages: false },
-        DriveWarning::PowerLost { times: 1, phase, after, later, only_later: true },
+        DriveWarning::PowerLost {
+            times: 1,
+            phase,
+            after,
+            later,
+            back_at_once: false,
+            only_later: true,
+        },
     ];
     let said = faults.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ");
     run.record.warnings = faults.map(Into::into).into();
@@ -326,7 +334,14 @@ fn what_failed_in_random_writes_is_told_beside_what_they_came_to() {
     let in_window = Nanos::from_secs(170);
     let later = vec![("torture".to_owned(), after), ("torture".to_owned(), in_window)];
     let phase = "fill".to_owned();
-    let cuts = DriveWarning::PowerLost { times: 3, phase, after, later, only_later: false };
+    let cuts = DriveWarning::PowerLost {
+        times: 3,
+        phase,
+        after,
+        later,
+        back_at_once: true,
+        only_later: false,
+    };
     run.record.warnings = vec![cuts.into()];
     let html = page(&[alone(run)], &dir.path().join("cuts"));
     let pictures = pictures(&html);

@@ -7,6 +7,8 @@ use writecliff_device::{DeviceInfo, Nanos};
 pub(crate) struct Faults {
     /// At which the power goes and comes back.
     pub(crate) power_cuts: Vec<Nanos>,
+    /// How long it is away then, besides what it looks through.
+    pub(crate) recovery_time: Nanos,
     /// At which a die stops working.
     pub(crate) lost_die: Option<Nanos>,
 }
@@ -20,6 +22,7 @@ impl Faults {
         let cuts = faults.get("power_cuts").and_then(|cuts| cuts.as_array());
         Self {
             power_cuts: cuts.into_iter().flatten().filter_map(time).collect(),
+            recovery_time: faults.get("recovery_time").and_then(time).unwrap_or(Nanos::ZERO),
             lost_die: faults
                 .get("lost_die")
                 .filter(|die| die.is_number())

@@ -302,11 +302,11 @@ pub const FIGURES: &[Row] = &[
     Row::more("whole pass, dirty", "Whole pass, dirty", Unit::MegabytesPerSecond, |o| {
         o.whole_dirty
     })
-    .means("the same after random writes"),
+    .means("one pass over what is tested, after random writes; without TRIM also after first seconds in order"),
     Row::more("whole pass after TRIM", "Whole pass after TRIM", Unit::MegabytesPerSecond, |o| {
         o.whole_after_trim
     })
-    .means("the same after random writes and TRIM of all that was written"),
+    .means("one pass over what is tested, after random writes and TRIM of all that was written"),
     Row::less("TRIM took", "TRIM took", Unit::Milliseconds, |o| Some(millis(o.trim_took?.0)))
         .means("for all that was written, from the first command to the last")
         .unjudged(),
@@ -412,10 +412,11 @@ fn conclude(
             })],
         );
     };
-    // One that was broken off is no pass.
+    // One that was broken off is no pass; one of which the drive failed a few is.
     let used = plan.used(drive);
     let whole = |phase| {
-        let is_whole = Totals::of(recording.series(phase)).written >= used;
+        let totals = Totals::of(recording.series(phase));
+        let is_whole = totals.written + plan.sequential_block * totals.failed >= used;
         Rate::of_series(recording, phase).filter(|_| is_whole)
     };
     let clean_pass: Vec<_> = recording.series(CLEAN).collect();

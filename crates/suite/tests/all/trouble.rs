@@ -12,8 +12,8 @@ use writecliff_measure::RecordError;
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::gate::{GateError, Limits, gate};
 use writecliff_suite::{
-    DriveWarning, HostWarning, Plan, PreparationWarning, RunError, RunOptions, RunRecord, Status,
-    Warning, consistency, open, run, spare_area, trim,
+    DriveWarning, HostWarning, Outcome, Plan, PreparationWarning, RunError, RunOptions, RunRecord,
+    Status, Warning, consistency, open, run, spare_area, trim,
 };
 
 /// A small drive that takes 1 ms for everything.
@@ -264,7 +264,15 @@ fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usiz
     // I/Os that fail may end it.
     let _ = run(plan, &mut drive, &path, RunOptions::default(), go_on);
     open(&path).unwrap().0.warnings.into_iter().find_map(|doubt| match doubt {
-        Warning::Drive(DriveWarning::PowerLost { times, phase, after, later, only_later }) => {
+        Warning::Drive(DriveWarning::PowerLost {
+            times,
+            phase,
+            after,
+            later,
+            back_at_once,
+            only_later,
+        }) => {
+            assert_eq!(back_at_once, profile.faults.recovery_time == Nanos::ZERO);
             assert_eq!(later.len(), times - 1, "each has its moment");
             // Of what was fresh before nothing is in doubt.
             let is_past = phase == "torture" && after >= Nanos::from_secs(10);
@@ -305,8 +313,29 @@ fn power_that_goes_is_told_with_its_moment() {
     let ends = phases[1].start + phases[1].length;
     assert!(ends < phases[2].start, "there is a purge between them");
     profile.faults.power_cuts = vec![ends + Nanos((phases[2].start.0 - ends.0) / 2)];
+    profile.faults.recovery_time = Nanos::ZERO;
     let met = power_lost(&profile, &fills).unwrap();
     assert_eq!(met, (1, phases[2].name.clone(), 0));
+}
+
+/// A pass of which the drive failed what was under way came to its end all the same.
+#[test]
+fn a_pass_with_a_failed_write_is_a_whole_one() {
+    let mut profile = writecliff_sim::load("tiny").unwrap().into_ssd().unwrap();
+    profile.faults.power_cuts = vec![Nanos::from_millis(300)];
+    let mut drive = writecliff_sim::Ssd::new(profile, "sim:tiny");
+    let dir = tempfile::tempdir().unwrap();
+    let go_on = &mut |_: &writecliff_suite::Progress<'_>| ControlFlow::Continue(());
+    let plan = Plan::Trim(trim::Plan::default()).quick();
+    let record = run(&plan, &mut drive, &dir.path().join("run"), RunOptions::default(), go_on);
+    let record = record.unwrap();
+    let failed = |doubt: &Warning| match doubt {
+        Warning::Drive(DriveWarning::FailedIos { phases, .. }) => *phases == [trim::CLEAN],
+        _ => false,
+    };
+    assert!(record.warnings.iter().any(failed), "{:?}", record.warnings);
+    let Some(Outcome::Trim(outcome)) = record.outcome else { panic!("no outcome") };
+    assert!(outcome.whole_clean.is_some() && outcome.whole_dirty.is_some());
 }
 
 /// Falls that begin as a die stops working, or after it, are no write cliff that could be told.

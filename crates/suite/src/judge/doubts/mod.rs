@@ -204,7 +204,9 @@ fn power_lost(record: &RunRecord) -> Option<Warning> {
     let (phase, after) = moments.next().filter(|_| !is_about_power(record))?;
     let (times, later) = (cuts.len(), moments.collect());
     let only_later = is_past_fresh(record, &phase, after) == Some(true);
-    Some(Warning::Drive(DriveWarning::PowerLost { times, phase, after, later, only_later }))
+    let back_at_once = Faults::of(&record.drive).recovery_time == Nanos::ZERO;
+    let lost = DriveWarning::PowerLost { times, phase, after, later, back_at_once, only_later };
+    Some(Warning::Drive(lost))
 }
 
 fn is_about_power(record: &RunRecord) -> bool {

@@ -148,8 +148,9 @@ pub enum DriveWarning {
     /// The power of a simulated drive went while something was measured.
     #[error(
         "The drive lost power in {phase}, after {after} of it{}: what is under way then fails, and what comes until it \
-         is back waits for that.",
-        again(later, *times)
+         is back waits for that{}.",
+        again(later, *times),
+        if *back_at_once { "; its profile has it back at once" } else { "" }
     )]
     PowerLost {
         /// How often.
@@ -161,6 +162,9 @@ pub enum DriveWarning {
         /// The phases in which it did again, and when; none in records from before they were kept.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         later: Vec<(String, Nanos)>,
+        /// Whether its profile gives coming back no time but that of looking at every superblock.
+        #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        back_at_once: bool,
         /// Whether fills and fresh rates were over by then.
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         only_later: bool,
