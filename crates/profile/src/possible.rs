@@ -28,6 +28,15 @@ const SHAPE: [&str; 6] = [
     "nand.channels",
 ];
 
+/// Keys besides these that decide how much of it is spare area.
+const SPARE: [&str; 5] = [
+    "identity.capacity",
+    "nand.blocks_reserved_per_plane",
+    "nand.factory_bad_blocks",
+    "slc_buffer.size",
+    "parity.data",
+];
+
 impl SsdProfile {
     /// The first reason why such a drive could not work.
     pub fn impossibility(&self) -> Option<Impossibility> {
@@ -41,6 +50,7 @@ impl SsdProfile {
             .map(one)
             .or_else(|| self.security.impossibility())
             .or_else(|| self.impossible_space())
+            .or_else(|| self.impossible_reserve())
             .or_else(|| self.impossible_policy().map(one))
     }
 
@@ -368,15 +378,7 @@ impl SsdProfile {
             capacity,
             superblock.exact(),
         );
-        let mut keys = vec![
-            "identity.capacity",
-            "nand.blocks_reserved_per_plane",
-            "nand.factory_bad_blocks",
-            "slc_buffer.size",
-            "parity.data",
-        ];
-        keys.extend(SHAPE);
-        Some((keys, reason))
+        Some(([&SPARE[..], &SHAPE].concat(), reason))
     }
 
     fn impossible_log(&self) -> Option<Impossibility> {
@@ -395,23 +397,41 @@ impl SsdProfile {
         Some((keys, reason))
     }
 
-    /// What garbage collection needs of the space that there is.
-    fn impossible_policy(&self) -> Option<(&'static str, String)> {
+    /// What collection keeps free, and the dies it uses, must be there. What a profile inherits may be too much for
+    /// what it changes, and that is to blame then.
+    fn impossible_reserve(&self) -> Option<Impossibility> {
         if self.mapping.kind == MappingKind::Block {
             return None;
         }
         let spare = self.usable_capacity().0 - self.identity.capacity.0;
         let open = u64::from(self.superblocks_spare_min()) - 2;
         let most = spare / self.superblock_data().0 - open;
+        let (gc, slc, dies) = (&self.gc, &self.slc_buffer, u64::from(self.dies()));
+        let is_free = "superblocks free in its spare area, beside the open ones";
+        let (space, array) = ([&SPARE[..], &SHAPE].concat(), SHAPE[4..].to_vec());
+        let counts = [
+            ("gc.free_low", gc.free_low, 2, most, is_free, &space),
+            ("gc.free_high", gc.free_high, gc.free_low, most, is_free, &space),
+            ("gc.idle_free", gc.idle_free, 0, most, is_free, &space),
+            ("gc.copy_dies", gc.copy_dies, 0, dies, "dies", &array),
+            ("slc_buffer.drain_dies", slc.drain_dies, 0, dies, "dies", &array),
+        ];
+        counts.into_iter().find_map(|(key, value, least, most, what, of)| {
+            if value < least {
+                return Some((vec![key], format!("{value} is less than {least}")));
+            }
+            (u64::from(value) > most).then(|| {
+                let reason = format!("{key} = {value}, and it has {most} {what}");
+                ([&[key], &of[..]].concat(), reason)
+            })
+        })
+    }
+
+    fn impossible_policy(&self) -> Option<(&'static str, String)> {
+        if self.mapping.kind == MappingKind::Block {
+            return None;
+        }
         let (low, high) = (self.gc.free_low, self.gc.free_high);
-        if low < 2 || u64::from(low) > most {
-            let reason = format!("{low} free superblocks is not between 2 and {most}");
-            return Some(("gc.free_low", reason));
-        }
-        if high < low || u64::from(high) > most {
-            let reason = format!("{high} free superblocks is not between free_low and {most}");
-            return Some(("gc.free_high", reason));
-        }
         if self.gc.pacing.is_proportional() && high == low {
             let reason =
                 "proportional and smooth pacing need room between free_low and this".to_owned();
@@ -439,18 +459,6 @@ impl SsdProfile {
                           firmware.copy_time, which is zero"
                     .to_owned();
             return Some(("gc.batch", reason));
-        }
-        if u64::from(self.gc.idle_free) > most {
-            let reason = format!("{} free superblocks is more than {most}", self.gc.idle_free);
-            return Some(("gc.idle_free", reason));
-        }
-        if self.gc.copy_dies > self.dies() {
-            let reason = format!("{} of {} dies", self.gc.copy_dies, self.dies());
-            return Some(("gc.copy_dies", reason));
-        }
-        if self.slc_buffer.drain_dies > self.dies() {
-            let reason = format!("{} of {} dies", self.slc_buffer.drain_dies, self.dies());
-            return Some(("slc_buffer.drain_dies", reason));
         }
         if self.gc.choices > 1 && self.gc.victim != Victim::Random {
             let reason = "only victim = \"random\" has a number of choices".to_owned();

@@ -234,3 +234,29 @@ fn too_many_bad_blocks_are_refused() {
         "{refused}"
     );
 }
+
+#[test]
+fn what_a_changed_drive_inherits_and_has_no_room_for_is_blamed_on_the_change() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("changed.toml");
+    let refused = |base: &str, change: &str| {
+        std::fs::write(&path, format!("inherits = \"{base}\"\n[nand]\n{change}\n")).unwrap();
+        match load_file(&path) {
+            Err(ProfileError::Impossible { key, line, reason, .. }) => (key, line, reason),
+            other => panic!("{base}, {change}: {other:?}"),
+        }
+    };
+    for (base, change, key, inherited) in [
+        ("crucial-m550-256gb", "blocks_per_plane = 990", "nand.blocks_per_plane", "gc.idle_free"),
+        (
+            "samsung-840-evo-120gb",
+            "channels = 4\nblocks_per_plane = 8192",
+            "nand.channels",
+            "slc_buffer.drain_dies",
+        ),
+    ] {
+        let (blamed, line, reason) = refused(base, change);
+        assert_eq!((blamed, line), (key, 3), "{reason}");
+        assert!(reason.contains(inherited), "{reason}");
+    }
+}
