@@ -217,8 +217,8 @@ fn load_in_common(subjects: &Subjects<'_>) -> String {
     const AXES: &str = "Pictures side by side have the same axes, but for the time, whose scale may change at the \
                         method's 2,000 s where writes went on beyond them, and where they say otherwise. A star \
                         marks the best and what single runs do not tell apart from it (5 %); \
-                        there is none where the best is in doubt, or all that it is told apart from, where all are alike, where a rate of \
-                        any of them was two, where more of a figure is no merit of its own, and where another \
+                        there is none where the best is in doubt, or everything that it is told apart from, where all are alike, where one of the \
+                        rates is the mean of two, where more of a figure is no merit of its own, and where another \
                         figure of the same table is ranked in its place.";
     let purge = match &without_purge(subjects)[..] {
         [] => String::new(),

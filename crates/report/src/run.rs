@@ -112,9 +112,16 @@ impl Run {
         })
     }
 
+    /// How many dies of a simulated drive had stopped working when a phase ended.
+    pub(crate) fn lost_dies_after(&self, phase: &str) -> u64 {
+        let phase = self.record.phases.iter().find(|of| of.name == phase);
+        phase.and_then(|phase| phase.after.lost_dies).unwrap_or(0)
+    }
+
     /// When a simulated drive lost its power in a phase, since that began.
     pub(crate) fn power_lost_in<'a>(&'a self, phase: &'a str) -> impl Iterator<Item = Nanos> + 'a {
-        let losses = self.record.warnings.iter().filter_map(|doubt| match doubt {
+        let doubts = self.record.warnings.iter().map(Warning::of_any_setting);
+        let losses = doubts.filter_map(|doubt| match doubt {
             Warning::Drive(DriveWarning::PowerLost { phase, after, later, .. }) => {
                 let later = later.iter().map(|(phase, after)| (phase, *after));
                 Some(iter::once((phase, *after)).chain(later))

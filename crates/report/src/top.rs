@@ -15,7 +15,7 @@ use crate::section::{Cell, RankedBy, Ranking, Section, Tile, View};
 use crate::sections::trim::MORE_THAN_CLEAN;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
-use crate::verdict::{headlines, main as main_sentences, published};
+use crate::verdict::{headlines, is_gain_known, main as main_sentences, published};
 use crate::writes::{Writes, of_writes_in, what_failed, writes};
 use crate::{buffer, number};
 
@@ -291,11 +291,10 @@ fn floor_name(main: &Writes<'_>) -> &'static str {
     }
 }
 
-/// Of the means once full; not known where one of them had not settled.
+/// Of the means once full, if it is known.
 fn gain(main: &Writes<'_>, other: &Writes<'_>) -> Option<f64> {
-    let are_settled = [main, other].iter().all(|one| one.state == WindowState::Settled);
     let times = other.outcome.steady_iops.mean / main.outcome.steady_iops.mean.max(1e-9);
-    are_settled.then_some(times)
+    is_gain_known(main, other).then_some(times)
 }
 
 /// A figure that decides between drives.

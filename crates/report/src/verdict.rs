@@ -392,8 +392,10 @@ fn gain_over(before: [f64; 2], after: f64) -> String {
 /// A median by so many times below the mean is told.
 const FAR_BELOW: f64 = 1.5;
 
-fn is_gain_known(main: &Writes<'_>, other: &Writes<'_>) -> bool {
-    [main, other].iter().all(|writes| writes.state == WindowState::Settled)
+/// Whether both had settled, and are of one drive: not the one of it whole, and the other of what a lost die left.
+pub(crate) fn is_gain_known(main: &Writes<'_>, other: &Writes<'_>) -> bool {
+    let is_settled = |writes: &&Writes<'_>| writes.state == WindowState::Settled;
+    [main, other].iter().all(is_settled) && main.lost_dies == other.lost_dies
 }
 
 fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
@@ -413,7 +415,9 @@ fn spare_area(main: &Writes<'_>, other: &Writes<'_>) -> Sentence {
             match main.state.max(other.state) {
                 WindowState::TooShort => "the run was too short",
                 WindowState::TooLittle => "too little was written",
-                _ => "not both had settled",
+                WindowState::Settling => "not both had settled",
+                WindowState::Settled =>
+                    "only one of the two is of the whole drive, before a die of it stopped working",
             }
         );
         return Sentence::new(text, &[("spare-area", "spare area")]);
@@ -530,9 +534,9 @@ fn trim(outcome: &writecliff_suite::trim::Outcome, plan: &Plan) -> Sentence {
 /// A drive that gets less even by more spare area surprises: it is said.
 fn less_even(main: &Writes<'_>, more: &[Writes<'_>]) -> Option<Sentence> {
     let share = |writes: &Writes<'_>| writes.outcome.floor_to_mean;
-    let settled = more.iter().filter(|writes| writes.state == WindowState::Settled);
-    let least = settled.min_by(|a, b| share(a).total_cmp(&share(b)))?;
-    if main.state != WindowState::Settled || share(least) > share(main) - LESS_EVEN {
+    let comparable = more.iter().filter(|writes| is_gain_known(main, writes));
+    let least = comparable.min_by(|a, b| share(a).total_cmp(&share(b)))?;
+    if share(least) > share(main) - LESS_EVEN {
         return None;
     }
     // A mean that is higher has a floor farther below it.
@@ -635,6 +639,28 @@ mod tests {
             "{said}"
         );
         assert!(!spare_area(&main, &level).text.contains("average"));
+    }
+
+    #[test]
+    fn what_spare_area_gives_is_not_told_from_what_a_die_took() {
+        let seconds = [100.0; 100];
+        let outcomes =
+            [1.0, 2.0].map(|times| outcome(&seconds.map(|rate| rate * times), 1_000, 2_000));
+        let told = |lost_dies: [u64; 2]| {
+            let [main, other] = [(0, 0.0), (1, 25.0)].map(|(at, spare_percent)| Writes {
+                spare_percent,
+                lost_dies: lost_dies[at],
+                ..settled(&outcomes[at], &seconds)
+            });
+            spare_area(&main, &other).text
+        };
+        for (lost_dies, is_known) in
+            [([0, 0], true), ([1, 1], true), ([1, 0], false), ([0, 1], false)]
+        {
+            let text = told(lost_dies);
+            assert_eq!(text.contains("times as much"), is_known, "{text}");
+            assert_eq!(text.contains("a die of it stopped working"), !is_known, "{text}");
+        }
     }
 
     #[test]

@@ -37,6 +37,8 @@ pub(crate) struct Writes<'a> {
     pub(crate) written_before_cliff: Option<f64>,
     /// Whether a simulated drive lost its power within these seconds: how steady the others are they do not tell.
     pub(crate) power_lost: bool,
+    /// How many dies of a simulated drive had stopped working by their end.
+    pub(crate) lost_dies: u64,
     /// What of these writes is in doubt: by the test, or by this spare area.
     pub(crate) in_doubt: InDoubt,
     pub(crate) outcome: Cow<'a, Outcome>,
@@ -123,6 +125,7 @@ impl<'a> Writes<'a> {
             had_time_for_a_cliff,
             written_before_cliff,
             power_lost,
+            lost_dies: run.lost_dies_after(&torture.phase),
             in_doubt,
             outcome,
         })
@@ -360,7 +363,7 @@ pub(crate) fn what_failed(subject: &Subject) -> Option<String> {
     let doubts = subject.runs.iter().filter(is_of_writes).flat_map(|run| &run.record.warnings);
     let failed = doubts.filter(|doubt| {
         use DriveWarning::{DieLost, PowerLost};
-        matches!(doubt, Warning::Drive(DieLost { .. } | PowerLost { .. }))
+        matches!(doubt.of_any_setting(), Warning::Drive(DieLost { .. } | PowerLost { .. }))
     });
     let failed: Vec<String> = failed.map(ToString::to_string).collect();
     (!failed.is_empty()).then(|| failed.join(" "))
@@ -417,6 +420,7 @@ pub(crate) mod tests {
             had_time_for_a_cliff: true,
             written_before_cliff: None,
             power_lost: false,
+            lost_dies: 0,
             in_doubt: InDoubt::default(),
             shape: Shape::of(seconds),
             apart: (Shape::apart(seconds), seconds.len()),

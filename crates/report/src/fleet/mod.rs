@@ -204,7 +204,11 @@ fn tiles(fleet: &FleetPage) -> Vec<Tile> {
     let tile = |figure: &FleetFigure| Tile {
         name: figure.name.clone(),
         value: figure.words(),
-        note: figure.meaning.to_owned(),
+        note: match (figure.meaning, part.is_in_doubt(figure)) {
+            (meaning, false) => meaning.to_owned(),
+            ("", true) => "in doubt".to_owned(),
+            (meaning, true) => format!("{meaning}, in doubt"),
+        },
         see: String::new(),
     };
     part.figures.iter().take(SHOWN).map(tile).collect()
@@ -292,8 +296,12 @@ impl FleetPart {
     /// Its figure of this name, with whether a doubt is about it; `None` if it has none.
     fn cell(&self, name: &str, words: impl Fn(&FleetFigure) -> String) -> Option<Cell> {
         let figure = self.figures.iter().find(|figure| figure.name == name)?;
-        let in_doubt = self.doubts.iter().any(|doubt| figure.of_times || !doubt.of_times);
+        let in_doubt = self.is_in_doubt(figure);
         Some(Cell { in_doubt, ..Cell::new(words(figure), Some(figure.value)) })
+    }
+
+    fn is_in_doubt(&self, figure: &FleetFigure) -> bool {
+        self.doubts.iter().any(|doubt| figure.of_times || !doubt.of_times)
     }
 
     fn figure(&self, name: &str) -> Option<&FleetFigure> {
@@ -318,5 +326,46 @@ fn plain(value: f64) -> String {
         0.0 => "0".to_owned(),
         0.0..0.1 => significant(value, 2),
         _ => number::significant(value),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_figure_at_the_top_has_the_doubt_that_its_table_has() {
+        let figure = |name: &str, of_times: bool, meaning: &'static str| FleetFigure {
+            name: name.to_owned(),
+            value: 1.5,
+            unit: "ms".to_owned(),
+            good: None,
+            meaning,
+            of_times,
+        };
+        let part = FleetPart {
+            name: String::new(),
+            doubts: vec![FleetDoubt { text: "Scale models.".to_owned(), of_times: true }],
+            figures: vec![
+                figure("a", true, ""),
+                figure("b", true, "meant"),
+                figure("c", false, "meant"),
+            ],
+            longer: Vec::new(),
+            minutes: Vec::new(),
+            blame: Vec::new(),
+            kinds: Vec::new(),
+            slowest: Vec::new(),
+            plan: Vec::new(),
+        };
+        let fleet = FleetPage {
+            title: String::new(),
+            lead: String::new(),
+            headline: String::new(),
+            limit_ns: None,
+            variants: vec![part],
+        };
+        let notes: Vec<String> = tiles(&fleet).into_iter().map(|tile| tile.note).collect();
+        assert_eq!(notes, ["in doubt", "meant, in doubt", "meant"]);
     }
 }

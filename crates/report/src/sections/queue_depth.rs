@@ -288,7 +288,9 @@ fn of_several(
             all.into_iter().filter(move |row| is_shown(load, row)).collect::<Vec<_>>()
         });
         let text = match shown.len() < depths.len() {
-            true => "With so many in flight and four times as many; the pictures have the others.",
+            true => {
+                "Of depths that are four times each other, and of those that are alike in one row; the pictures have the others."
+            }
             false => "",
         };
         table_of(subjects, answers, (title, text), rows.collect())

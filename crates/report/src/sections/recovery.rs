@@ -6,7 +6,7 @@ use writecliff_suite::recovery::{Burst, EXHAUST, Outcome, Plan, phases};
 use writecliff_suite::{FastPart, Good, are_apart};
 
 use super::curves::{self, Curve};
-use super::{Answer, answers, number_row, per_drive, rest_words, table_of};
+use super::{Answer, answers, is_in_doubt, number_row, per_drive, rest_words, table_of};
 use crate::buffer;
 use crate::number;
 use crate::picture::{Axis, BLUE, Picture, Points, Trace, nth_style};
@@ -202,7 +202,8 @@ fn past(answer: &Answer<'_, Outcome>, buffer: FastPart) -> String {
     };
     let seconds: Vec<f64> = samples.filter(is_past).map(Sample::megabytes_per_second).collect();
     let mean = buffer.slow_megabytes_per_second;
-    let of_all = format!("writes go at {} on average", number::megabytes_per_second(mean));
+    let doubt = if is_in_doubt(answer.run, EXHAUST) { " (in doubt)" } else { "" };
+    let of_all = format!("writes go at {} on average{doubt}", number::megabytes_per_second(mean));
     match Statistics::of(&seconds) {
         Some(Statistics { median, .. }) if are_apart(median, mean) => {
             format!(

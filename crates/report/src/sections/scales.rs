@@ -13,12 +13,14 @@ pub(super) const FLAT: f64 = 5.0;
 /// Where several drives, or settings of one, share a linear scale on which one of them would be
 /// flattened by another, they share a logarithmic one.
 pub(super) fn flatten_none(view: &mut View, is_comparison: bool) {
-    let tops: Vec<f64> = match &view.panels[..] {
-        [one] if is_comparison && one.of.subject.is_none() => {
-            columns_apart(&one.picture).unwrap_or_else(|| lines(&one.picture).map(top).collect())
-        }
+    let by_highest = "by the highest of each";
+    let (tops, by): (Vec<f64>, _) = match &view.panels[..] {
+        [one] if is_comparison && one.of.subject.is_none() => match columns_apart(&one.picture) {
+            Some(columns) => (columns, "where they are farthest apart"),
+            None => (lines(&one.picture).map(top).collect(), by_highest),
+        },
         [first, rest @ ..] if rest.iter().all(|other| other.picture.y == first.picture.y) => {
-            view.panels.iter().map(|panel| top_of(&panel.picture)).collect()
+            (view.panels.iter().map(|panel| top_of(&panel.picture)).collect(), by_highest)
         }
         _ => return,
     };
@@ -36,10 +38,10 @@ pub(super) fn flatten_none(view: &mut View, is_comparison: bool) {
     let has_less = values.iter().any(|value| *value < lowest);
     let shared = Axis::decades(&y.quantity, (lowest, highest), has_less, short);
     view.panels.iter_mut().for_each(|panel| panel.picture.y = shared.clone());
-    let times = number::times(times);
     let said = format!(
-        "{} Logarithmic: the fastest drive reaches {times} times what the slowest does.",
-        view.text
+        "{} Logarithmic: {by}, the fastest drive has {} times what the slowest has.",
+        view.text,
+        number::times(times)
     );
     view.text = said.trim_start().to_owned();
 }

@@ -78,8 +78,11 @@ pub(super) fn interface(drive: &DeviceInfo) -> Option<String> {
 
 /// What the figures of a simulated drive rest on, as its profile says it.
 fn note(drive: &DeviceInfo) -> Option<String> {
-    let identity = drive.profile.as_ref()?.values.get("identity")?;
-    Some(identity.get("note")?.as_str()?.to_owned())
+    let profile = drive.profile.as_ref()?;
+    let note = profile.values.get("identity")?.get("note")?.as_str()?;
+    let of_another =
+        if profile.changes.is_empty() { "" } else { "Of the drive that was changed: " };
+    Some(format!("{of_another}{note}"))
 }
 
 /// As `writecliff drives` has it.

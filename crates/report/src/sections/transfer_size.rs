@@ -42,8 +42,19 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
     let x = Axis::names("transfer size", sizes.iter().copied().map(number::size).collect());
     let text = "Transfers in order, four in flight, of data that repeat.";
     let names = ("transfer-size-curve", "By transfer size", text);
-    let conditions = "2 GB in order on an empty drive, 4 in flight, data that repeat";
-    let views = curves::views(subjects, names, &x, "MB/s", conditions, &curves);
+    let span = |answer: &Answer<'_, Outcome>| match &answer.run.record.plan {
+        writecliff_suite::Plan::TransferSize(plan) => {
+            plan.span.min(answer.run.record.drive.capacity)
+        }
+        _ => answer.run.record.drive.capacity,
+    };
+    let (least, most) = (answers.iter().map(span).min(), answers.iter().map(span).max());
+    let written = match (least, most) {
+        (Some(least), Some(most)) if least < most => format!("{least} to {most}"),
+        (least, _) => least.unwrap_or_default().to_string(),
+    };
+    let conditions = format!("{written} in order on an empty drive, 4 in flight, data that repeat");
+    let views = curves::views(subjects, names, &x, "MB/s", &conditions, &curves);
     let stepped = Stepped {
         title: "Rates by transfer size",
         name: |place| number::size(sizes[place as usize]),

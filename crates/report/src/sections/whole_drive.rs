@@ -207,14 +207,22 @@ fn several(fill: &Fill) -> Option<&[Level]> {
 }
 
 fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table {
-    let rows = FILLS.iter().flat_map(|(phase, name, _)| {
-        SAID.iter().map(move |(said, value, words)| {
-            let numbers = answers.iter().map(|answer| value(fill_of(answer, phase)?));
-            let row = number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words);
-            doubted_in(phase, answers, row)
+    let rows: Vec<Row> = FILLS
+        .iter()
+        .flat_map(|(phase, name, _)| {
+            SAID.iter().map(move |(said, value, words)| {
+                let numbers = answers.iter().map(|answer| value(fill_of(answer, phase)?));
+                let row = number_row(&format!("{name}: {said}"), Good::AtLeast, numbers, words);
+                doubted_in(phase, answers, row)
+            })
         })
-    });
-    let text =
-        format!("{NONE} stands for a drive of which no fast buffer is told, or one level alone.");
-    table_of(subjects, answers, ("Levels", &text), rows.collect())
+        .collect();
+    let has_none = rows.iter().any(|row| row.values.iter().any(|cell| cell.text == NONE));
+    let text = match has_none {
+        true => format!(
+            "{NONE} stands for a drive of which no fast buffer is told, or one level alone."
+        ),
+        false => String::new(),
+    };
+    table_of(subjects, answers, ("Levels", &text), rows)
 }

@@ -109,12 +109,11 @@ impl RunRecord {
         of_it: Option<&Outcome>,
     ) {
         let is_told = |doubt: &Warning| {
-            let doubt = match doubt {
-                Warning::Method(MethodWarning::AtSpare { doubt, .. }) => doubt,
-                other => other,
-            };
             use MethodWarning::{Incomplete, NoRandomWrites};
-            matches!(doubt, Warning::Method(Incomplete { .. } | NoRandomWrites { .. }))
+            matches!(
+                doubt.of_any_setting(),
+                Warning::Method(Incomplete { .. } | NoRandomWrites { .. })
+            )
         };
         if warnings.iter().any(is_told) {
             return;

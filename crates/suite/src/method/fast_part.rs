@@ -5,7 +5,7 @@ use writecliff_device::{Bytes, Nanos, Temperature};
 use writecliff_measure::{Sample, Totals};
 
 use crate::method::levels::{
-    FALL, Level, NEAR, differ, is_more_work, is_too_warm, levels, median, share_of,
+    FALL, Level, NEAR, differ, is_more_work, is_too_warm, levels, median, share_of, writing,
 };
 
 /// A sequential write that began fast and then fell for good.
@@ -42,7 +42,7 @@ impl FastPart {
         samples: &'a [&'s Sample],
         limit: Option<Temperature>,
     ) -> Option<(Self, &'a [&'s Sample])> {
-        let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+        let (at, whole) = writing(samples);
         let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
         let fall = fall(&bytes)?;
         if whole[..=fall].iter().any(|sample| is_too_warm(sample, limit)) {
@@ -62,20 +62,20 @@ impl FastPart {
         let around = bytes[fall - 1..=fall].iter();
         let time_around: f64 = around.map(|rate| share_of(fast, *rate, slow)).sum();
         let bytes_of_it = before + time_around * fast;
-        let time = (fall - 1) as f64 + time_around;
-        let after = &bytes[fall + 1..];
-        let after = after.iter().sum::<f64>() / after.len() as f64;
+        let time = at[fall - 1] as f64 + time_around;
+        let rest = &samples[at[fall] + 1..];
+        let after = Totals::of(rest.iter().copied().filter(|sample| sample.is_whole()));
         let part = Self {
             bytes: Bytes(bytes_of_it as u64),
             fast_megabytes_per_second: bytes_of_it / time / 1e6,
-            slow_megabytes_per_second: after / 1e6,
+            slow_megabytes_per_second: after.written.0 as f64 / after.span.as_secs_f64() / 1e6,
         };
-        Some((part, &samples[fall + 1..]))
+        Some((part, rest))
     }
 
     /// What was written before the rate fell of a drive that was too warm by then: a fast buffer, or heat.
     pub(crate) fn or_heat(samples: &[&Sample], limit: Option<Temperature>) -> Option<Bytes> {
-        let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+        let (_, whole) = writing(samples);
         let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
         let before = &whole[..=fall(&bytes)?];
         let is_warm = before.iter().any(|sample| is_too_warm(sample, limit));
@@ -258,6 +258,13 @@ mod tests {
     }
 
     #[test]
+    fn a_drive_that_stands_still_where_its_buffer_ends_is_as_slow_as_it_is_after() {
+        let part = written(&[vec![500; 10], vec![0; 10], vec![200; 30]].concat()).unwrap();
+        assert_eq!((part.bytes, part.fast_megabytes_per_second), (Bytes(5_000_000_000), 500.0));
+        assert_eq!(part.slow_megabytes_per_second, 200.0);
+    }
+
+    #[test]
     fn a_disk_that_gets_slower_towards_its_inner_tracks_has_no_fast_part() {
         let zones: Vec<u64> = (0..3000).map(|second| 120 - second / 50).collect();
         assert_eq!(written(&zones), None);
@@ -269,6 +276,8 @@ mod tests {
         let mut dip = [400; 30];
         dip[10] = 20;
         assert_eq!(written(&dip), None);
+        dip[10..25].fill(0);
+        assert_eq!(written(&dip), None, "power that went for 15 s");
         assert_eq!(written(&[]), None);
         assert_eq!(written(&[500, 100, 100]), None);
     }

@@ -38,6 +38,13 @@ pub(crate) fn is_too_warm(second: &Sample, limit: Option<Temperature>) -> bool {
     }
 }
 
+/// The whole seconds in which something was written, and their places among all: one in which nothing was is a drive
+/// that stood still, for want of power or on its own, and no slower part of it.
+pub(crate) fn writing<'a>(samples: &[&'a Sample]) -> (Vec<usize>, Vec<&'a Sample>) {
+    let is_writing = |(_, sample): &(usize, &Sample)| sample.is_whole() && sample.written_bytes > 0;
+    samples.iter().copied().enumerate().filter(is_writing).unzip()
+}
+
 /// What NAND writes for a byte in a buffer that is empty.
 const ONCE: f64 = 1.1;
 
@@ -47,10 +54,8 @@ pub(crate) const MORE: f64 = 1.2;
 /// Whether a write got slower when NAND began to do more for it, as where parity uses the erased blocks up. A
 /// drive's own buffer takes each byte once before it is full; what comes of one that is emptied into an
 /// array with parity is not told from this.
-pub(crate) fn is_more_work(before: &[&&Sample], after: &[&&Sample]) -> bool {
-    let of = |samples: &[&&Sample]| {
-        Totals::of(samples.iter().map(|sample| **sample)).write_amplification()
-    };
+pub(crate) fn is_more_work(before: &[&Sample], after: &[&Sample]) -> bool {
+    let of = |samples: &[&Sample]| Totals::of(samples.iter().copied()).write_amplification();
     let (Some(before), Some(after)) = (of(before), of(after)) else { return false };
     before > ONCE && after > before * MORE
 }
@@ -72,9 +77,10 @@ const FIRST: usize = 3;
 
 /// The levels of a sequential write, in order; together they are all that was written. One that is
 /// over within two seconds is not told from the next; within the second of a change, the moment is
-/// where a jump from the one speed to the other gives what was written in it.
+/// where a jump from the one speed to the other gives what was written in it. Seconds in which nothing was written
+/// are time of the level that they lie in, and no level.
 pub(crate) fn levels(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Level> {
-    let whole: Vec<_> = samples.iter().filter(|sample| sample.is_whole()).collect();
+    let (at, whole) = writing(samples);
     let seconds: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
     let warm = whole.iter().position(|sample| is_too_warm(sample, limit));
     let mut edges = vec![0, seconds.len()];
@@ -84,7 +90,7 @@ pub(crate) fn levels(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Lev
     let end = [totals.written.0 as f64, totals.span.as_secs_f64()];
     // Where one speed changes into another slowly, there are levels that hardly differ in between.
     loop {
-        let mut levels = between(&seconds, &edges, end, warm);
+        let mut levels = between((&seconds, &at), &edges, end, warm);
         let speed = |index: usize| levels[index].megabytes_per_second;
         match (1..levels.len()).find(|next| !differ(speed(next - 1), speed(*next))) {
             Some(alike) => drop(edges.remove(alike)),
@@ -102,7 +108,12 @@ pub(crate) fn levels(samples: &[&Sample], limit: Option<Temperature>) -> Vec<Lev
 
 /// The levels between these seconds, of which the first and the last are no changes; `warm` is the
 /// first second that was too warm.
-fn between(seconds: &[f64], edges: &[usize], end: [f64; 2], warm: Option<usize>) -> Vec<Level> {
+fn between(
+    seconds: (&[f64], &[usize]),
+    edges: &[usize],
+    end: [f64; 2],
+    warm: Option<usize>,
+) -> Vec<Level> {
     let changes: Vec<[f64; 2]> = edges.windows(3).map(|edges| moment(seconds, edges)).collect();
     let starts = std::iter::once([0.0; 2]).chain(changes.iter().copied());
     let ends = changes.iter().copied().chain([end]);
@@ -157,13 +168,14 @@ fn is_change(part: &[f64], index: usize, is_first: bool) -> bool {
 }
 
 /// Bytes and seconds up to the change at the second edge, which lies in its second or in the one
-/// before; the speeds are those between it and the edges on either side.
-fn moment(seconds: &[f64], edges: &[usize]) -> [f64; 2] {
+/// before; the speeds are those between it and the edges on either side. Of what was written in each second, and where
+/// these lie among all.
+fn moment((seconds, places): (&[f64], &[usize]), edges: &[usize]) -> [f64; 2] {
     let [start, change, end] = [edges[0], edges[1], edges[2]];
     let change = change - usize::from(is_mixed(&seconds[start..change], seconds[change]));
     let before = median(&seconds[(change - 1).saturating_sub(NEAR).max(start)..change - 1]);
     let after = median(&seconds[change + 1..end.min(change + 1 + NEAR)]);
-    let mut at = [seconds[..change - 1].iter().sum(), (change - 1) as f64];
+    let mut at = [seconds[..change - 1].iter().sum(), places[change - 1] as f64];
     for bytes in &seconds[change - 1..=change] {
         let share = share_of(before, *bytes, after);
         // A second at one speed is that level's own, whatever was written in it.
@@ -271,6 +283,9 @@ mod tests {
         assert_eq!(written([400.0; 50]), [(20.04, 400.0)]);
         let dip = (0..60).map(|second| if second == 30 { 0.0 } else { 400.0 });
         assert_eq!(written(dip).len(), 1);
+        // Without power for a third of the time, which is its own.
+        let dead = (0..60).map(|second| if (20..40).contains(&second) { 0.0 } else { 400.0 });
+        assert_eq!(written(dead), [(16.04, 266.89)]);
         // A disk, whose inner tracks hold half as much.
         assert_eq!(written((0..3000).map(|second| 120.0 - f64::from(second) / 50.0)).len(), 1);
         assert_eq!(levels(&[], None), []);

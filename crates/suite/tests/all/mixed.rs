@@ -58,6 +58,13 @@ fn what_could_be_in_flight_and_never_was_did_not_wait() {
     let (record, _) = run_on_tiny(from_fio(text), &dir.path().join("run"));
     let waited = |doubt: &Warning| matches!(doubt, Warning::Job(JobWarning::QueuedInHost { .. }));
     assert!(!record.warnings.iter().any(waited), "{:?}", record.warnings);
+    // Nor did what is in no figure: a job that is over within its ramp.
+    let deep = "[deep]\nioengine=libaio\nrw=randwrite\nbs=4k\niodepth=64\nsize=200m\n";
+    for (ramp, is_told) in [("0", true), ("60", false)] {
+        let text = format!("{text}{deep}ramp_time={ramp}\n");
+        let (record, _) = run_on_tiny(from_fio(&text), &dir.path().join(ramp));
+        assert_eq!(record.warnings.iter().any(waited), is_told, "{:?}", record.warnings);
+    }
 }
 
 const TWO_GROUPS: &str = "

@@ -473,6 +473,11 @@ fn what_waits_in_the_host_while_the_drive_is_prepared_is_no_doubt() {
     let deep = SUITE.replacen("size=1m", deep, 1);
     assert!(!of(&deep, "prepares"));
     assert!(of(&deep.replacen("prepares = true", "prepares = false", 1), "counts"));
+    // Over before the ramp is, which is the longest of the step's jobs.
+    let at_first = "[deep]\nrw=randwrite\ntime_based=0\nioengine=libaio\niodepth=64\nrate_iops=100000\nsize=128m\n[trims]";
+    let at_first = SUITE.replacen("[trims]", at_first, 1);
+    assert!(of(&at_first.replacen("ramp_time=2", "ramp_time=0", 1), "no-ramp"));
+    assert!(!of(&at_first.replacen("ramp_time=2", "ramp_time=9", 1), "ramp"));
 }
 
 fn device_info() -> DeviceInfo {

@@ -12,8 +12,8 @@ use writecliff_measure::RecordError;
 use writecliff_suite::consistency::UntilSteady;
 use writecliff_suite::gate::{GateError, Limits, gate};
 use writecliff_suite::{
-    DriveWarning, HostWarning, Outcome, Plan, PreparationWarning, RunError, RunOptions, RunRecord,
-    Status, Warning, consistency, open, run, spare_area, trim,
+    DriveWarning, HostWarning, MethodWarning, Outcome, Plan, PreparationWarning, RunError,
+    RunOptions, RunRecord, Status, Warning, consistency, open, run, spare_area, trim,
 };
 
 /// A small drive that takes 1 ms for everything.
@@ -263,7 +263,7 @@ fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usiz
     let path = dir.path().join("run");
     // I/Os that fail may end it.
     let _ = run(plan, &mut drive, &path, RunOptions::default(), go_on);
-    open(&path).unwrap().0.warnings.into_iter().find_map(|doubt| match doubt {
+    open(&path).unwrap().0.warnings.iter().find_map(|doubt| match doubt.of_any_setting() {
         Warning::Drive(DriveWarning::PowerLost {
             times,
             phase,
@@ -272,12 +272,16 @@ fn power_lost(profile: &writecliff_sim::SsdProfile, plan: &Plan) -> Option<(usiz
             back_at_once,
             only_later,
         }) => {
-            assert_eq!(back_at_once, profile.faults.recovery_time == Nanos::ZERO);
+            let (times, after) = (*times, *after);
+            // Of other settings of the spare area nothing is in doubt.
+            let is_of_one = matches!(doubt, Warning::Method(MethodWarning::AtSpare { .. }));
+            assert_eq!(is_of_one, matches!(plan, Plan::SpareArea(_)));
+            assert_eq!(*back_at_once, profile.faults.recovery_time == Nanos::ZERO);
             assert_eq!(later.len(), times - 1, "each has its moment");
             // Of what was fresh before nothing is in doubt.
             let is_past = phase == "torture" && after >= Nanos::from_secs(10);
-            assert_eq!(only_later, is_past, "{phase} after {after}");
-            Some((times, phase, after.0 / 1_000_000_000))
+            assert_eq!(*only_later, is_past, "{phase} after {after}");
+            Some((times, phase.clone(), after.0 / 1_000_000_000))
         }
         _ => None,
     })

@@ -3,6 +3,9 @@
 use super::{Drawing, GRID, QUIET, escaped};
 use crate::picture::Axis;
 
+/// Letters of a tick's name that fit over the right end of an axis.
+const SHORT: usize = 4;
+
 impl Drawing<'_> {
     pub(super) fn axes(&mut self) {
         let (picture, sheet) = (self.picture, self.sheet);
@@ -49,9 +52,12 @@ impl Drawing<'_> {
             let x = sheet.h(axis.place(*value));
             let gives_way = crowd.filter(|_| index % 2 == 1);
             let class = gives_way.map_or_else(String::new, |class| sheet.class(class));
+            // One at the right end has no more room beside it than a number needs.
+            let at_end = axis.place(*value) > 0.99 && name.chars().count() > SHORT;
+            let aside = if at_end { " dx=\"12\" text-anchor=\"end\"" } else { "" };
             let name = escaped(name);
             self.put(format_args!(
-                "<text{class}{} x=\"{x}\" y=\"{bottom}\" dy=\"19\">{name}</text>",
+                "<text{class}{} x=\"{x}\" y=\"{bottom}\" dy=\"19\"{aside}>{name}</text>",
                 sheet.value(*value)
             ));
         }

@@ -24,7 +24,6 @@ use crate::record::warning::{
     DriveWarning, HostWarning, JobWarning, MethodWarning, Warning, others,
 };
 use crate::tests::consistency;
-use crate::tests::suite::Step;
 
 /// Other load up to this share of all that the system counted is no doubt.
 const OTHER_PERCENT: f64 = 1.0;
@@ -60,6 +59,8 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
             other_load(record, &phases, recording),
             slowed_down(record, &samples),
             failed_ios(record, &samples).filter(|_| is_simulated),
+            power_lost(record, spare),
+            data_lost(record, &phases),
             too_warm(record, &samples),
             generator_busy(record, &phases),
             held_up(&phases),
@@ -75,8 +76,6 @@ pub(crate) fn doubts(record: &RunRecord, recording: &Recording) -> Vec<Warning> 
         throttled(record),
         unsafe_shutdown(record),
         die_lost(record),
-        power_lost(record),
-        data_lost(record),
         queued_in_host(record, recording),
         trims_take_no_time(record, recording),
         flushes_bring_data_only(record, recording),
@@ -180,10 +179,15 @@ fn die_lost(record: &RunRecord) -> Option<Warning> {
     Some(Warning::Drive(DriveWarning::DieLost { phase: phase.name.clone(), after, of_all_stages }))
 }
 
-/// Whether a moment in the random writes of the consistency test comes when what is called fresh is over.
+/// Whether a phase is the random writes of the consistency test, or of a setting of the spare area.
+fn is_of_writes(record: &RunRecord, phase: &str) -> bool {
+    let is_plan = matches!(record.plan, Plan::Consistency(_) | Plan::SpareArea(_));
+    is_plan && phase.starts_with(consistency::TORTURE)
+}
+
+/// Whether a moment in such random writes comes when what is called fresh is over.
 fn is_past_fresh(record: &RunRecord, phase: &str, after: Nanos) -> Option<bool> {
-    let is_of_writes = matches!(record.plan, Plan::Consistency(_)) && phase == consistency::TORTURE;
-    is_of_writes.then(|| after >= consistency::FRESH_SPAN)
+    is_of_writes(record, phase).then(|| after >= consistency::FRESH_SPAN)
 }
 
 /// When power went while something was measured, and in which phase.
@@ -197,9 +201,10 @@ fn power_cuts(record: &RunRecord) -> Vec<(&Phase, Nanos)> {
     Faults::of(&record.drive).power_cuts.iter().filter_map(in_which).collect()
 }
 
-/// Power that went while something was measured, but for a test that is about it.
-fn power_lost(record: &RunRecord) -> Option<Warning> {
-    let cuts = power_cuts(record);
+/// Power that went while something was measured, at one setting of the spare area, but for a test that is about it.
+fn power_lost(record: &RunRecord, spare: Option<f64>) -> Option<Warning> {
+    let mut cuts = power_cuts(record);
+    cuts.retain(|(phase, _)| record.plan.spare_of(&phase.name) == spare);
     let mut moments = cuts.iter().map(|(phase, at)| (phase.name.clone(), into(phase, *at)));
     let (phase, after) = moments.next().filter(|_| !is_about_power(record))?;
     let (times, later) = (cuts.len(), moments.collect());
@@ -218,21 +223,20 @@ fn into(phase: &Phase, at: Nanos) -> Nanos {
 }
 
 /// Data that a drive lost, where that is not what the test looks for, or tells itself.
-fn data_lost(record: &RunRecord) -> Option<Warning> {
+fn data_lost(record: &RunRecord, phases: &[&Phase]) -> Option<Warning> {
     let is_told = match (&record.plan, &record.outcome) {
         (Plan::Integrity(_), _) => true,
         (_, Some(Outcome::Mixed(outcome))) => outcome.served.is_some(),
         _ => false,
     };
-    let lost = |phase: &Phase| {
+    let lost = |phase: &&Phase| {
         let lost = phase.after.lost_pages?.checked_sub(phase.before.lost_pages?)?;
         (lost > 0).then(|| (phase.name.clone(), lost))
     };
-    let (phases, lost): (Vec<String>, Vec<u64>) = record.phases.iter().filter_map(lost).unzip();
+    let (phases, lost): (Vec<String>, Vec<u64>) = phases.iter().filter_map(lost).unzip();
     let pages = lost.iter().sum();
     // What is lost makes no write slower that came before.
-    let only_later = matches!(record.plan, Plan::Consistency(_))
-        && phases.iter().all(|phase| phase == consistency::TORTURE);
+    let only_later = phases.iter().all(|phase| is_of_writes(record, phase));
     let doubt = DriveWarning::DataLost { pages, phases, only_later };
     (!is_told && !lost.is_empty()).then_some(Warning::Drive(doubt))
 }
@@ -246,7 +250,11 @@ fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> 
     };
     // Series that go on at once are recorded over the same seconds.
     let mut in_flight: BTreeMap<u64, f64> = BTreeMap::new();
-    let is_told = |sample: &&Sample| sample.is_whole() && !is_preparation(record, &sample.series);
+    let told = told_from(record);
+    let is_told = |sample: &&Sample| {
+        let from = told.get(&sample.series);
+        sample.is_whole() && from.is_some_and(|from| sample.second >= *from)
+    };
     for sample in recording.samples.iter().filter(is_told) {
         *in_flight.entry(sample.start_ns).or_default() += sample.queue_depth;
     }
@@ -257,22 +265,22 @@ fn queued_in_host(record: &RunRecord, recording: &Recording) -> Option<Warning> 
     (wanted > taken).then_some(Warning::Job(doubt))
 }
 
-/// Whether a series of a suite only prepares the drive, so that nothing is told of it: `STEP writes`, `STEP, cycle 2
-/// reads`.
-fn is_preparation(record: &RunRecord, series: &str) -> bool {
-    let Plan::Suite(plan) = &record.plan else { return false };
-    let turn = series.rsplit_once(' ').map_or(series, |(turn, _)| turn);
-    let is_of =
-        |step: &&Step| turn == step.name || turn.starts_with(&format!("{}, cycle ", step.name));
-    !plan.steps.iter().any(|step| !step.prepares && is_of(&step))
+/// The series of jobs that figures are of, and from which of its seconds on.
+fn told_from(record: &RunRecord) -> BTreeMap<String, u32> {
+    match &record.plan {
+        Plan::Mixed(plan) => plan.told_from(),
+        Plan::Suite(plan) => plan.told_from(&record.drive),
+        _ => BTreeMap::new(),
+    }
 }
 
 /// A load of trims beside reads and writes, on a model that has no time for them.
 fn trims_take_no_time(record: &RunRecord, recording: &Recording) -> Option<Warning> {
     let may_trim = matches!(record.plan, Plan::Mixed(_) | Plan::Suite(_) | Plan::StorageBench(_));
     let trims = format!(" {}", plural(Operation::Trim));
+    let told = told_from(record);
     let is_told = |series: &str| match &record.plan {
-        Plan::Suite(_) => series.ends_with(&trims) && !is_preparation(record, series),
+        Plan::Suite(_) => series.ends_with(&trims) && told.contains_key(series),
         _ => true,
     };
     let mut trimmed = recording.samples.iter().filter(|sample| sample.trims > 0);

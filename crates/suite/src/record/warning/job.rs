@@ -120,8 +120,8 @@ pub enum JobWarning {
     TrimsHoldUp,
     /// The model trims for nothing.
     #[error(
-        "What a trim frees takes no time on this model (not modelled): a trim takes what its command does, waits as that \
-         does, and holds up what runs beside it no longer."
+        "What a trim frees takes no time on this model (not modelled): a trim takes and waits as \
+         long as its command, and what runs beside it waits for no more than that."
     )]
     TrimsTakeNoTime,
     /// More I/Os were in flight than the drive takes.

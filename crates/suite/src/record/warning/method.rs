@@ -524,7 +524,8 @@ pub(super) fn in_parts(parts: usize, most: &str, others: &[String]) -> String {
                 more => format!(" and {more} more"),
             };
             format!(
-                "in {parts} of the parts, most of all in {most} (the others: {}{more})",
+                "in {parts} of the parts, most of all in {most} (the {}: {}{more})",
+                if others.len() == 1 { "other" } else { "others" },
                 named.join(", ")
             )
         }

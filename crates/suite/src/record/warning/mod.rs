@@ -69,6 +69,14 @@ impl Warning {
         }
     }
 
+    /// The doubt itself, of whichever setting of the spare area it is.
+    pub fn of_any_setting(&self) -> &Self {
+        match self {
+            Self::Method(MethodWarning::AtSpare { doubt, .. }) => doubt,
+            other => other,
+        }
+    }
+
     /// What it leaves of the window that is called steady.
     pub const fn window_state(&self) -> WindowState {
         match self {

@@ -1,9 +1,13 @@
 //! What is asked: jobs, and the state that they find the drive in.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, DeviceKind, Nanos, Operation};
 use writecliff_workload::fio::FioJobs;
 use writecliff_workload::{Job, JobList, Mix, Order, Pace};
+
+use super::series::series_of_job;
 
 /// The phase that writes every LBA once.
 pub const FILL: &str = "fill";
@@ -124,6 +128,17 @@ impl Plan {
             |group: &Vec<Job>| -> Vec<Job> { group.iter().flat_map(Job::by_rate).collect() };
         let depth = |group| loads(group).iter().map(|job| job.queue_depth).sum::<usize>();
         groups.iter().map(depth).max().unwrap_or(0)
+    }
+
+    /// The series of all jobs, and the second of each that its figures begin with: behind the job's delay and ramp.
+    pub(crate) fn told_from(&self) -> BTreeMap<String, u32> {
+        // Names and operations do not depend on the drive's capacity.
+        let groups = self.groups(Bytes(u64::MAX));
+        let of = |job: &Job| {
+            let from = job.before_figures().0.div_ceil(1_000_000_000) as u32;
+            series_of_job(job).into_iter().map(move |name| (name, from))
+        };
+        groups.iter().flatten().flat_map(of).collect()
     }
 
     /// The groups as they run.

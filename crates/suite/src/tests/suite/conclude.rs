@@ -4,7 +4,7 @@ use writecliff_device::{DeviceInfo, Mechanism, Nanos, Operation};
 use writecliff_measure::{Recording, Sample};
 
 use super::outcome::{Figures, Outcome, StepFigures};
-use super::plan::{Plan, Turn};
+use super::plan::{Plan, Turn, from_second};
 use super::step::Step;
 use super::target::Target;
 use crate::method::estimate::lacks;
@@ -57,8 +57,7 @@ fn figures(
     recording: &Recording,
     drive: &DeviceInfo,
 ) -> Option<(StepFigures, Vec<JobWarning>)> {
-    let ramp = jobs.jobs.iter().map(|job| job.ramp).max()?;
-    let from = ramp.0.div_ceil(1_000_000_000) as u32;
+    let from = from_second(jobs);
     let from_time = Nanos::from_secs(u64::from(from));
     let names = jobs.series_together(&turn.name);
     let of_step = |sample: &&Sample| sample.second >= from && names.contains(&sample.series);
@@ -105,7 +104,7 @@ fn figures(
         };
         behind.iter().any(is_silent)
     };
-    let is_whole = plan.duration.is_none() && jobs.is_whole(Nanos(span.0 + ramp.0));
+    let is_whole = plan.duration.is_none() && jobs.is_whole(span + from_time);
     let judged = turn.step.targets.iter().map(|target| {
         let series = series(&turn.name, target.of);
         let name = format!("{series}, {}", target.figure);

@@ -1,5 +1,7 @@
 //! What is asked: steps, and their turns on a drive of some size.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 use writecliff_device::{Bytes, DeviceInfo, Nanos};
 
@@ -61,6 +63,12 @@ pub(super) struct Turn<'a> {
     pub(super) number: u64,
 }
 
+/// The first whole second behind the longest ramp of a step's jobs.
+pub(super) fn from_second(jobs: &mixed::Plan) -> u32 {
+    let longest = jobs.jobs.iter().map(|job| job.ramp).max().unwrap_or_default();
+    longest.0.div_ceil(1_000_000_000) as u32
+}
+
 impl Plan {
     /// All that is done, one after the other, on a drive of this capacity.
     pub(super) fn turns(&self, capacity: Bytes) -> Vec<Turn<'_>> {
@@ -86,6 +94,18 @@ impl Plan {
         let turns = self.turns(drive.capacity).into_iter();
         let jobs = turns.filter_map(|turn| self.mixed(&turn, drive).ok());
         jobs.map(|jobs| jobs.in_flight()).max().unwrap_or(0)
+    }
+
+    /// The series of the steps that are judged, and the second of each that its figures begin with, behind the ramps of
+    /// its step.
+    pub(crate) fn told_from(&self, drive: &DeviceInfo) -> BTreeMap<String, u32> {
+        let mut told = BTreeMap::new();
+        for turn in self.turns(drive.capacity).iter().filter(|turn| !turn.step.prepares) {
+            let Ok(jobs) = self.mixed(turn, drive) else { continue };
+            let from = from_second(&jobs);
+            told.extend(jobs.series_together(&turn.name).into_iter().map(|name| (name, from)));
+        }
+        told
     }
 
     /// The turn as a plan of jobs.
