@@ -9,7 +9,7 @@ use writecliff_suite::{
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Panel, Section, View};
+use crate::section::{Column, Panel, Row, Section, View};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -110,13 +110,30 @@ fn doubts_of_figures(subject: &Subject) -> impl Iterator<Item = (String, Vec<usi
 }
 
 /// Which drives' pictures of a section are doubtful: those that have a doubt about its test, wherever that is told, or
-/// about all of theirs.
+/// about all of theirs, and those of which its tables know one that is no doubt of its own, as that another test found
+/// a buffer.
 pub(crate) fn doubtful(subjects: &Subjects<'_>, section: &Section) -> Vec<bool> {
     let is_of_it = |subject: &Subject| {
         let is_run = |run: &usize| subject.runs[*run].record.plan.name() == section.id;
         doubts_of_figures(subject).any(|(_, runs)| runs.iter().any(is_run))
     };
-    subjects.all.iter().map(|subject| is_of_it(subject) || is_all_doubtful(subject)).collect()
+    let only = (subjects.all.len() == 1).then_some(0);
+    let is_in_a_table = |subject: usize| {
+        let mut tables = section.tables.iter().filter(|table| !table.of_others);
+        tables.any(|table| {
+            let of = |column: &Column| column.of.subject.or(table.of.subject).or(only);
+            let is_doubted = |row: &Row| {
+                let mut cells = row.values.iter().zip(&table.columns);
+                cells.any(|(cell, column)| cell.in_doubt && of(column) == Some(subject))
+            };
+            table.rows.iter().any(is_doubted)
+        })
+    };
+    let all = subjects.all.iter().enumerate();
+    all.map(|(index, subject)| {
+        is_of_it(subject) || is_all_doubtful(subject) || is_in_a_table(index)
+    })
+    .collect()
 }
 
 /// Sections whose cells know themselves which of them are in doubt: a doubt about one spare area, corner, level or step
