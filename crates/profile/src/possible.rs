@@ -51,7 +51,7 @@ impl SsdProfile {
             .or_else(|| self.security.impossibility())
             .or_else(|| self.impossible_space())
             .or_else(|| self.impossible_reserve())
-            .or_else(|| self.impossible_policy().map(one))
+            .or_else(|| self.impossible_policy())
     }
 
     fn impossible_count(&self) -> Option<(&'static str, String)> {
@@ -418,7 +418,8 @@ impl SsdProfile {
         ];
         counts.into_iter().find_map(|(key, value, least, most, what, of)| {
             if value < least {
-                return Some((vec![key], format!("{value} is less than {least}")));
+                let keys = if key == "gc.free_high" { vec![key, "gc.free_low"] } else { vec![key] };
+                return Some((keys, format!("{key} = {value}, and the least is {least}")));
             }
             (u64::from(value) > most).then(|| {
                 let reason = format!("{key} = {value}, and it has {most} {what}");
@@ -427,15 +428,16 @@ impl SsdProfile {
         })
     }
 
-    fn impossible_policy(&self) -> Option<(&'static str, String)> {
+    /// Where one key asks for another, the one that a profile changes is to blame.
+    fn impossible_policy(&self) -> Option<Impossibility> {
         if self.mapping.kind == MappingKind::Block {
             return None;
         }
         let (low, high) = (self.gc.free_low, self.gc.free_high);
         if self.gc.pacing.is_proportional() && high == low {
-            let reason =
-                "proportional and smooth pacing need room between free_low and this".to_owned();
-            return Some(("gc.free_high", reason));
+            let reason = "proportional and smooth pacing need room between free_low and free_high"
+                .to_owned();
+            return Some((vec!["gc.free_high", "gc.free_low", "gc.pacing"], reason));
         }
         if let Some(start) = self.gc.free_start
             && (start < 2 || start >= high || !self.gc.pacing.is_proportional())
@@ -444,29 +446,29 @@ impl SsdProfile {
                 "{start} free superblocks is not between 2 and free_high, or pacing is neither \
                  proportional nor smooth"
             );
-            return Some(("gc.free_start", reason));
+            return Some((vec!["gc.free_start", "gc.free_high", "gc.pacing"], reason));
         }
         if let Some(copies) = self.gc.copies_max
             && (copies == 0 || !self.gc.pacing.is_proportional())
         {
             let reason =
                 format!("{copies} pages is none, or pacing is neither proportional nor smooth");
-            return Some(("gc.copies_max", reason));
+            return Some((vec!["gc.copies_max", "gc.pacing"], reason));
         }
         if self.gc.batch == 0 || (self.gc.batch > 1 && self.firmware.copy_time == Nanos::ZERO) {
             let reason =
                 "a batch is at least one page, and of more than one what holds the host up is \
                           firmware.copy_time, which is zero"
                     .to_owned();
-            return Some(("gc.batch", reason));
+            return Some((vec!["gc.batch", "firmware.copy_time"], reason));
         }
         if self.gc.choices > 1 && self.gc.victim != Victim::Random {
             let reason = "only victim = \"random\" has a number of choices".to_owned();
-            return Some(("gc.choices", reason));
+            return Some((vec!["gc.choices"], reason));
         }
         if self.gc.window > 1 && self.gc.victim != Victim::Windowed {
             let reason = "only victim = \"windowed\" has a window".to_owned();
-            return Some(("gc.window", reason));
+            return Some((vec!["gc.window"], reason));
         }
         None
     }

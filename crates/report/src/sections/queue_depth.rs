@@ -289,7 +289,7 @@ fn of_several(
         });
         let text = match shown.len() < depths.len() {
             true => {
-                "Of depths that are four times each other, and of those that are alike in one row; the pictures have the others."
+                "Rows are of depths four times apart, and depths that are alike share one; the pictures have all."
             }
             false => "",
         };

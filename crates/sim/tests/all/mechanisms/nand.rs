@@ -240,20 +240,30 @@ fn what_a_changed_drive_inherits_and_has_no_room_for_is_blamed_on_the_change() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("changed.toml");
     let refused = |base: &str, change: &str| {
-        std::fs::write(&path, format!("inherits = \"{base}\"\n[nand]\n{change}\n")).unwrap();
+        std::fs::write(&path, format!("inherits = \"{base}\"\n{change}\n")).unwrap();
         match load_file(&path) {
             Err(ProfileError::Impossible { key, line, reason, .. }) => (key, line, reason),
             other => panic!("{base}, {change}: {other:?}"),
         }
     };
+    let micron = "micron-7450-pro-960gb";
     for (base, change, key, inherited) in [
-        ("crucial-m550-256gb", "blocks_per_plane = 990", "nand.blocks_per_plane", "gc.idle_free"),
+        (
+            "crucial-m550-256gb",
+            "[nand]\nblocks_per_plane = 990",
+            "nand.blocks_per_plane",
+            "gc.idle_free",
+        ),
         (
             "samsung-840-evo-120gb",
-            "channels = 4\nblocks_per_plane = 8192",
+            "[nand]\nchannels = 4\nblocks_per_plane = 8192",
             "nand.channels",
             "slc_buffer.drain_dies",
         ),
+        (micron, "[gc]\nfree_low = 13", "gc.free_low", "gc.free_high"),
+        (micron, "[gc]\nfree_low = 12", "gc.free_low", "free_high"),
+        (micron, "[firmware]\ncopy_time = \"0ns\"", "firmware.copy_time", "a batch"),
+        ("samsung-pm9a3-960gb", "[gc]\npacing = \"eager\"", "gc.pacing", "free superblocks"),
     ] {
         let (blamed, line, reason) = refused(base, change);
         assert_eq!((blamed, line), (key, 3), "{reason}");
