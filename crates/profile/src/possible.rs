@@ -455,6 +455,19 @@ impl SsdProfile {
                 format!("{copies} pages is none, or pacing is neither proportional nor smooth");
             return Some((vec!["gc.copies_max", "gc.pacing"], reason));
         }
+        if let Some(percent) = self.gc.urgent_percent
+            && (percent == 0
+                || percent > 100
+                || self.gc.copies_max.is_none()
+                || self.firmware.copy_time == Nanos::ZERO)
+        {
+            let reason = format!(
+                "{percent} is not a share from 1 to 100 percent, or gc.copies_max or firmware.copy_time, whose \
+                 time the host is held for, is not there"
+            );
+            let keys = vec!["gc.urgent_percent", "gc.copies_max", "firmware.copy_time"];
+            return Some((keys, reason));
+        }
         if self.gc.batch == 0 || (self.gc.batch > 1 && self.firmware.copy_time == Nanos::ZERO) {
             let reason =
                 "a batch is at least one page, and of more than one what holds the host up is \

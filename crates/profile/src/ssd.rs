@@ -255,6 +255,11 @@ pub struct Gc {
     /// superblocks are free. `None`: no such limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub copies_max: Option<u32>,
+    /// Proportional and smooth pacing: while a superblock is emptied of which at least so many percent are valid,
+    /// a page of the host takes the time of `copies_max` copies, however many are made. `None`: it takes that of
+    /// those that are made.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub urgent_percent: Option<u32>,
     /// Pages copied in one go: copies that are due wait until they are so many, and then the host's next
     /// program waits for all of them. One, and while writes wait for link or buffer: each is copied as soon
     /// as it is due.

@@ -20,6 +20,8 @@ pub(crate) fn is_short_of_space(gc: &Gc, was: bool, free: u32) -> bool {
 pub(crate) struct Pacer {
     /// Pages to copy for each page that the victim under way wins, in [`ONE`]ths.
     price: u64,
+    /// The victim under way holds so much that the host is held to the share that the profile leaves it.
+    is_urgent: bool,
     /// Pages of victims that were taken for their wear and are not in the price yet.
     for_wear: Cost,
     /// What the host has paid for and that was not copied yet, in [`ONE`]ths of a page.
@@ -59,7 +61,7 @@ impl Cost {
 impl Pacer {
     /// A superblock is to be emptied. What costs nothing is paid for a little all the same, or it would never be
     /// begun; one that is taken for its wear may win nothing, and is paid for with the next that is taken for space.
-    pub(crate) fn begins(&mut self, pacing: Pacing, victim: Cost, is_for_wear: bool) {
+    pub(crate) fn begins(&mut self, gc: &Gc, victim: Cost, is_for_wear: bool) {
         let Cost { valid, won } = self.for_wear.and(victim);
         if is_for_wear {
             self.for_wear = Cost { valid, won };
@@ -67,7 +69,9 @@ impl Pacer {
         }
         self.for_wear = Cost::default();
         let price = (valid * ONE / won.max(1)).max(ONE / 16);
-        self.price = match (pacing, self.price) {
+        self.is_urgent =
+            gc.urgent_percent.is_some_and(|most| valid * 100 >= (valid + won) * u64::from(most));
+        self.price = match (gc.pacing, self.price) {
             (Pacing::Smooth, before @ 1..) => (before * (VICTIMS - 1) + price) / VICTIMS,
             _ => price,
         };
@@ -110,6 +114,12 @@ impl Pacer {
         }
         self.owed %= ONE;
         u32::try_from(copies).unwrap_or(u32::MAX)
+    }
+
+    /// The time of so many copies a program of the host takes at least: of as many as the profile lets, while
+    /// the victim is urgent.
+    pub(crate) fn held_for(&self, gc: &Gc, pages: u32) -> u32 {
+        if self.is_urgent { gc.copies_max.map_or(0, |most| pages * most) } else { 0 }
     }
 }
 
@@ -175,14 +185,14 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Proportional, 8, 16);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
+        pacer.begins(&gc, Cost::of(75, 100), false); // three copies for each page won
         let copies: Vec<_> =
             [16, 14, 12, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [0, 75, 150, 300, 450]);
         // Parts of a page are owed: 3/8 of one for each page of the host.
         let single: u32 = (0..800).map(|_| pacer.copies_for(&gc, 1, whole(15), gc.batch)).sum();
         assert_eq!(single, 300);
-        pacer.begins(gc.pacing, Cost::of(0, 100), false);
+        pacer.begins(&gc, Cost::of(0, 100), false);
         assert_eq!(
             pacer.copies_for(&gc, 160, whole(8), gc.batch),
             10,
@@ -201,10 +211,17 @@ mod tests {
         assert_eq!(at(&gc, true), [true, true, true], "and goes on up to high water");
         gc.copies_max = Some(3);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
+        pacer.begins(&gc, Cost::of(75, 100), false); // three copies for each page won
         let copies: Vec<_> =
             [14, 8, 4].map(|free| pacer.copies_for(&gc, 100, whole(free), gc.batch)).into();
         assert_eq!(copies, [75, 300, 300]);
+
+        gc.urgent_percent = Some(75);
+        let mut held_beside = |valid| {
+            pacer.begins(&gc, Cost::of(valid, 100), false);
+            pacer.held_for(&gc, 100)
+        };
+        assert_eq!([held_beside(74), held_beside(75)], [0, 300]);
     }
 
     #[test]
@@ -222,14 +239,14 @@ mod tests {
         let mut gc = crate::load("tiny").unwrap().into_ssd().unwrap().gc;
         (gc.pacing, gc.free_low, gc.free_high) = (Pacing::Smooth, 8, 16);
         let mut pacer = Pacer::default();
-        pacer.begins(gc.pacing, Cost::of(75, 100), false); // three copies for each page won
+        pacer.begins(&gc, Cost::of(75, 100), false); // three copies for each page won
         let half = Free { superblocks: 12, parts: ONE / 2 };
         assert_eq!(
             pacer.copies_for(&gc, 1600, half, gc.batch),
             2100,
             "3.5 of 8 superblocks are missing"
         );
-        pacer.begins(gc.pacing, Cost::of(95, 100), false); // nineteen: one in sixteen of what counts
+        pacer.begins(&gc, Cost::of(95, 100), false); // nineteen: one in sixteen of what counts
         assert_eq!(pacer.copies_for(&gc, 1600, whole(8), gc.batch), 1600 * 4);
     }
 

@@ -134,6 +134,13 @@ impl DataPath {
         self.busy.serve(ready, self.copy_time * u64::from(pages))
     }
 
+    /// Takes the time of so many copies that are not made.
+    fn hold(&mut self, ready: DeviceTime, copies: u32) {
+        if copies > 0 {
+            self.busy.serve(ready, self.copy_time * u64::from(copies));
+        }
+    }
+
     /// Takes a program of the host, after the copies before it; returns when it may start.
     fn program(&mut self, ready: DeviceTime, program: &Program) -> DeviceTime {
         if program.mode == CellMode::Slc || self.page_time + self.copy_time == Nanos::ZERO {
@@ -186,8 +193,9 @@ impl Ftl {
         {
             copied += pages;
         }
-        let start = self.collector.window.admit(now);
-        self.collector.data_path.program(start, program)
+        let Collector { pacer, policy, data_path, window, .. } = &mut self.collector;
+        data_path.hold(now, pacer.held_for(&policy.gc, program.host_pages).saturating_sub(copied));
+        data_path.program(window.admit(now), program)
     }
 
     /// Moves the time on, and with it the copies of a batch.
@@ -320,7 +328,7 @@ impl Ftl {
                 let is_for_wear = policy.is_behind(&self.superblocks, victim);
                 self.superblocks.take(victim);
                 let cost = Cost::of(self.superblocks.valid(victim), self.superblock_pages);
-                self.collector.pacer.begins(policy.gc.pacing, cost, is_for_wear);
+                self.collector.pacer.begins(&policy.gc, cost, is_for_wear);
                 self.evacuation = Some(Evacuation { victim, slot: 0, is_for_wear });
                 0
             }

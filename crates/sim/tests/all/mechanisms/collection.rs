@@ -269,6 +269,26 @@ fn time_and_copies(change: impl FnOnce(&mut SsdProfile)) -> (f64, f64) {
     ((drive.ssd.now() - start).as_secs_f64() / 2000.0, copies)
 }
 
+/// Victims hold more than a hundredth here, and none all of its pages: the host has the time of the share, and what is
+/// copied stays what it was.
+#[test]
+fn urgent_victims_hold_the_host_to_its_share() {
+    let of = |percent| {
+        time_and_copies(|profile| {
+            profile.gc.pacing = Pacing::Proportional;
+            (profile.firmware.page_time, profile.firmware.copy_time) =
+                (Nanos::from_micros(500), Nanos::from_micros(500));
+            (profile.gc.copies_max, profile.gc.urgent_percent) = (Some(40), percent);
+        })
+    };
+    let ((free, copies), (held, held_copies), (not_held, _)) =
+        (of(None), of(Some(1)), of(Some(100)));
+    assert_close(held_copies, copies, 0.02);
+    assert_close(not_held, free, 0.01);
+    assert_close(held, 500e-6 * 41.0, 0.02);
+    assert!(free < 0.5 * held, "{free} s for a page, {held} where the host is held");
+}
+
 #[test]
 fn copies_read_all_planes_of_a_program_at_once_or_one_after_the_other() {
     // Each plane has one page of each program, so that a read of a plane brings one copy.
