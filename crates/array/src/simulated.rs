@@ -205,7 +205,10 @@ impl Simulated {
                 nand: of.nand.clone(),
                 own_encryption: of.own_encryption.clone(),
                 price_usd: of.price_usd.map(|price| price * f64::from(shape.members)),
-                price_of: of.price_of.clone(),
+                price_of: of
+                    .price_of
+                    .as_ref()
+                    .map(|of| format!("{} drives, each {of}", shape.members)),
                 ..Specification::default()
             },
             profile: Some(self.record()),

@@ -69,7 +69,7 @@ pub fn write_report_for(
     for section in &mut sections {
         let doubtful = doubtful(&subjects, section);
         outrank(&subjects, section);
-        complete(&subjects, &doubtful, section.views.iter_mut());
+        complete(&subjects, &doubtful, section);
     }
     let anchors = anchors(&sections);
     let first = top::first(&mut sections);

@@ -9,7 +9,7 @@ use writecliff_suite::{
 use crate::number;
 use crate::picture::{Axis, Picture, Points, Range, Trace};
 use crate::run::Run;
-use crate::section::{Column, Panel, Row, Section, View};
+use crate::section::{Column, Panel, Row, Section};
 use crate::sections::efficiency::EFFICIENCY;
 use crate::subject::Subject;
 use crate::subjects::Subjects;
@@ -176,20 +176,17 @@ pub(crate) fn outrank(subjects: &Subjects<'_>, section: &mut Section) {
 /// What a picture says of doubts when it stands alone.
 pub(crate) const WITH_DOUBTS: &str = "with doubts that its page tells";
 
-/// Gives the pictures what they have to say when they stand alone, and to whoever cannot see them.
-pub(crate) fn complete<'a>(
-    subjects: &Subjects<'_>,
-    doubtful: &[bool],
-    views: impl Iterator<Item = &'a mut View>,
-) {
-    for view in views {
+/// Gives the pictures of a section what they have to say when they stand alone, and to whoever cannot see them.
+pub(crate) fn complete(subjects: &Subjects<'_>, doubtful: &[bool], section: &mut Section) {
+    let id = section.id;
+    for view in &mut section.views {
         for Panel { of, picture, .. } in &mut view.panels {
             let about = || match of.subject {
                 Some(index) => index..index + 1,
                 None => 0..subjects.all.len(),
             };
             let of_all = || about().map(|index| &subjects.all[index]);
-            picture.watermark = of_all().find_map(|subject| subject.no_result());
+            picture.watermark = of_all().find_map(|subject| subject.no_result_in(id));
             let kind = match (
                 of_all().any(|subject| subject.is_simulated()),
                 of_all().all(|subject| subject.is_simulated()),

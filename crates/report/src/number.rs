@@ -105,6 +105,16 @@ pub(crate) fn percent_or_more(share: f64) -> String {
     percent((share * 100.0).floor() / 100.0)
 }
 
+/// The same beside a limit: what is above it is not rounded to it.
+pub(crate) fn percent_beside(share: f64, limit: f64) -> String {
+    match percent(share) == percent(limit) && share > limit {
+        true => {
+            format!("{:.1} %", (share * 1000.0).round().max((limit * 1000.0).round() + 1.0) / 10.0)
+        }
+        false => percent(share),
+    }
+}
+
 /// `8.86`.
 pub(crate) fn ratio(value: f64) -> String {
     if value < 99.95 { format!("{value:.2}") } else { thousands(value) }
@@ -204,6 +214,8 @@ mod tests {
         let spans = [36_400_000_000, 3_200_000_000_000, 43_500_000_000_000].map(time_span);
         assert_eq!(spans, ["36.4 s", "53 min 20 s", "12 h 05 min"]);
         assert_eq!([0.659, 0.012, 0.0].map(percent), ["66 %", "1 %", "0 %"]);
+        let beside = [0.1, 0.1001, 0.1044, 0.12].map(|share| percent_beside(share, 0.1));
+        assert_eq!(beside, ["10 %", "10.1 %", "10.4 %", "12 %"]);
         let thirds = |mean| thirds(mean, [60.0, 90.0], thousands);
         assert_eq!(thirds(80.0), "60 in its first third, 90 in its last");
         assert_eq!(thirds(120.0), "60 in its first third, 210 in its second, 90 in its last");

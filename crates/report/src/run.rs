@@ -333,7 +333,10 @@ impl Run {
 
     /// How the drive was purged, and what that was worth.
     pub(crate) fn purge(&self) -> String {
-        let Some(purge) = self.record.purge else { return "none".to_owned() };
+        let Some(purge) = self.record.purge else {
+            let is_told = self.record.imported_from().is_none();
+            return if is_told { "none" } else { "not told" }.to_owned();
+        };
         match purge.sampled {
             0 => purge.how.describe().to_owned(),
             sampled => format!(
@@ -374,7 +377,7 @@ impl Run {
 }
 
 /// The machine; nothing where that is not to be told.
-fn host_in_words(host: &Host) -> String {
+pub(crate) fn host_in_words(host: &Host) -> String {
     match host.processors {
         0 => String::new(),
         processors => {

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 use writecliff_device::{DeviceInfo, DeviceKind};
 use writecliff_measure::RunDirectory;
 use writecliff_suite::{
-    DriveIdentity, Label, Results, ResultsError, Stage, consistency, spare_area,
+    DriveIdentity, Label, Results, ResultsError, Stage, TestEntry, consistency, spare_area,
 };
 
 use crate::run::Run;
@@ -128,15 +128,23 @@ impl Subject {
         self.runs[0].record.options.label.as_ref()
     }
 
-    /// Why nothing may be concluded from its figures, if that is so: what is written across its
-    /// pictures.
+    /// Why nothing may be concluded from all of its figures, if that is so.
     pub(crate) fn no_result(&self) -> Option<&'static str> {
-        match self.drive().kind {
-            DeviceKind::Null => Some("no drive: the speed of this machine"),
-            _ if self.runs.iter().any(|run| run.record.is_quick()) => {
-                Some("quick run: not a result")
-            }
-            _ => None,
+        no_result(self.drive(), self.runs.iter())
+    }
+
+    /// Why nothing may be concluded from its figures of a section, if that is so: what is written across the
+    /// pictures there. A section of no test is of all.
+    pub(crate) fn no_result_in(&self, section: &str) -> Option<&'static str> {
+        const OF_WRITES: [&str; 2] = [consistency::Plan::NAME, spare_area::Plan::NAME];
+        let is_of_it = |run: &&Run| {
+            let test = run.record.plan.name();
+            // Settings of the spare area may be runs of either.
+            test == section || (OF_WRITES.contains(&test) && OF_WRITES.contains(&section))
+        };
+        match TestEntry::find(section) {
+            Some(_) => no_result(self.drive(), self.runs.iter().filter(is_of_it)),
+            None => self.no_result(),
         }
     }
 
@@ -203,6 +211,16 @@ impl Subject {
                 format!("{}: {doubt}", names.join("; "))
             }
         }
+    }
+}
+
+fn no_result<'a>(
+    drive: &DeviceInfo,
+    mut runs: impl Iterator<Item = &'a Run>,
+) -> Option<&'static str> {
+    match drive.kind {
+        DeviceKind::Null => Some("no drive: the speed of this machine"),
+        _ => runs.any(|run| run.record.is_quick()).then_some("quick run: not a result"),
     }
 }
 

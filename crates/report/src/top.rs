@@ -189,7 +189,7 @@ pub(crate) fn tiles(subjects: &Subjects<'_>) -> Vec<Tile> {
     let all = writes(subject);
     let Some(main) = all.first() else { return Vec::new() };
     let outcome = &main.outcome;
-    let caution = subject.no_result();
+    let caution = subject.no_result_in(consistency::Plan::NAME);
     let tile = |name: &str, value: String, note: String, in_doubt: bool, see: &str| Tile {
         name: name.to_owned(),
         value,

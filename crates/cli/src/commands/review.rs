@@ -28,19 +28,19 @@ const DEFAULT_DRIVE: &str = "sim:samsung-840-evo-250gb";
 #[derive(Debug, Args)]
 pub(crate) struct ReviewArguments {
     /// Run these tests instead of those that a review has by default
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review())]
+    #[arg(long, value_name = "TEST,...", value_delimiter = ',', value_parser = tests_of_a_review())]
     pub(crate) tests: Vec<String>,
     /// Run these tests as well, of those that --tests has; with `all` every one
-    #[arg(long, value_name = "TEST", value_delimiter = ',', value_parser = tests_of_a_review(),
+    #[arg(long, value_name = "TEST,...", value_delimiter = ',', value_parser = tests_of_a_review(),
           hide_possible_values = true)]
     pub(crate) with: Vec<String>,
     /// The settings of the spare-area test, in percent of the LBAs
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+    #[arg(long, value_name = "PERCENT,...", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = percent)]
     pub(crate) spare: Vec<f64>,
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
     /// [default: light-2011]
-    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    #[arg(long, value_name = "TRACE,...", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
     /// Of a real SSD: go on with consistency, and with each spare area, until it is steady, which takes
     /// one to five drive writes after each fill

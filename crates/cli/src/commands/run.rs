@@ -17,7 +17,7 @@ use crate::place::Place;
 #[derive(Debug, Args)]
 pub(crate) struct RunArguments {
     /// Leave this share of the LBAs untouched, in percent; spare-area takes a list: 10,25,40
-    #[arg(long, value_name = "PERCENT", value_delimiter = ',', allow_negative_numbers = true,
+    #[arg(long, value_name = "PERCENT,...", value_delimiter = ',', allow_negative_numbers = true,
           value_parser = percent)]
     pub(crate) spare: Vec<f64>,
     /// How long the part lasts that the test is about, like 2000s or 30min [default: the method's]
@@ -32,7 +32,7 @@ pub(crate) struct RunArguments {
     #[arg(long, value_name = "FILE", visible_alias = "suite")]
     pub(crate) plan: Option<PathBuf>,
     /// The traces of storage-bench: light-2011, heavy-2011, destroyer-2013, or .trace files
-    #[arg(long, value_name = "TRACE", value_delimiter = ',')]
+    #[arg(long, value_name = "TRACE,...", value_delimiter = ',')]
     pub(crate) traces: Vec<String>,
     /// Of integrity: only read what the run in this directory wrote, and compare: after the drive was
     /// unplugged or the machine restarted

@@ -165,7 +165,8 @@ fn verdicts(answer: &Answer<'_, Outcome>) -> Table {
                 later => ["fresh", later, "steady, beside pages"].map(column).into(),
             },
             "Each by its own limit, or in its own unit, one flush after the other; beside pages is beside \
-             random writes at the full speed that the drive keeps, unless a limit that is kept there is not beside fewer.",
+             random writes at the full speed that the drive keeps, or beside fewer of them where a limit is kept beside \
+             more and not there.",
         ),
     };
     let rows = verdicts.iter().map(row).collect();
@@ -223,10 +224,20 @@ fn helps(subjects: &Subjects<'_>, answer: &Answer<'_, Outcome>) -> Option<Table>
     let rows: Vec<Row> = spare.chain(trim).collect();
     let column = |name: &str| Column { of: Place::default(), name: name.to_owned() };
     let columns = ["without", "with", "with over without"].map(column).into();
-    let text = "From the other tests of this drive. Commits beside pages wait for the pages, so that faster writes \
-                make them shorter; how much shorter was not measured.";
+    let mut is_unlike = outcomes().filter_map(|outcome| match outcome {
+        AnyOutcome::Trim(outcome) => {
+            Some(outcome.after_trim.is_some() && !outcome.is_dirty_alike())
+        }
+        _ => None,
+    });
+    let mut text = "From the other tests of this drive. Commits beside pages wait for the pages, so that faster writes \
+                    make them shorter; how much shorter was not measured."
+        .to_owned();
+    if is_unlike.any(|is_unlike| is_unlike) {
+        text += " TRIM is left out: the drive was not as dirty before the pass with it as before the one without.";
+    }
     (!rows.is_empty()).then(|| {
-        let mut table = Table::new("What would help", text, columns, rows);
+        let mut table = Table::new("What spare area and TRIM bring", &text, columns, rows);
         table.of_others = true;
         "what, and what it changes".clone_into(&mut table.corner);
         table
@@ -321,7 +332,7 @@ fn of_several(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Table
         }
     }
     let text = "Each by its own limit, or in its own unit; beside pages is beside random writes at the full speed \
-                that the drive keeps, unless a limit that is kept there is not beside fewer.";
+                that the drive keeps, or beside fewer of them where a limit is kept beside more and not there.";
     table_of(subjects, answers, ("What it means", text), rows)
 }
 

@@ -39,8 +39,8 @@ pub(super) fn section(subjects: &Subjects<'_>) -> Option<Section> {
         id: EFFICIENCY,
         title: "Efficiency",
         question: "What does a watt buy? Every load of a minute or longer that came to its end and whose power is known, from its first second to its last (a ramp is in it); \
-                   what is within 2 % of an earlier phase of the test is not repeated. MB are what was read and written; among \
-                   the I/Os are trims and flushes."
+                   what is within 2 % of an earlier phase of the test, in both rates and in power, is not repeated. MB are what was read and written; among \
+                   the I/Os are trims and flushes, but a commit, a write and the flush after it, is one I/O."
             .to_owned(),
         doubts: Vec::new(),
         settings: Vec::new(),

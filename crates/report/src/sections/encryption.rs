@@ -172,9 +172,14 @@ fn said(answer: &Answer<'_, Outcome>) -> String {
                        of the whole machine"
             .to_owned(),
         (true, Some(processor)) => {
-            format!("a model's one processor, as fast as measured on {processor}: {}", plan.cipher)
+            format!(
+                "one processor of a model's host, as fast as measured on {processor}: {}",
+                plan.cipher
+            )
         }
-        (true, None) => format!("a model's one processor, of fixed speed: {}", plan.cipher),
+        (true, None) => {
+            format!("one processor of a model's host, at a fixed speed: {}", plan.cipher)
+        }
     };
     let own = drive.specification.own_encryption.as_ref().map_or_else(String::new, |own| {
         format!(
@@ -199,7 +204,7 @@ fn said(answer: &Answer<'_, Outcome>) -> String {
         false => String::new(),
     };
     format!(
-        "Data are {compressible} % compressible before they are encrypted, by {host}.{places}{seconds}{own}"
+        "Data are {compressible} % compressible before they are encrypted. What encrypts them: {host}.{places}{seconds}{own}"
     )
 }
 

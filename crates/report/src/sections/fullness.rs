@@ -12,7 +12,7 @@ use crate::picture::{Axis, nth_style};
 use crate::section::{Column, Place, Row, Section, Table, View};
 use crate::subjects::Subjects;
 
-const CONDITIONS: &str = "corners within 8 GB, and a trace, on a drive of which so much is written";
+const CONDITIONS: &str = "corners and a trace on a drive of which so much is written";
 
 /// A figure of a step.
 #[derive(Clone, PartialEq)]

@@ -230,8 +230,9 @@ fn tables(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Vec<Table
     let figures = FIGURES.iter().filter(is_there).map(|of| {
         let mut row = figure(of);
         for (cell, outcome) in row.values.iter_mut().zip(outcomes()) {
-            if let Some(changed) = outcome.changed(of.name) {
-                cell.text += &course(changed, (of.value)(outcome).unwrap_or_default());
+            // A figure that is not there has no course, whatever an older record says of it.
+            if let (Some(changed), Some(mean)) = (outcome.changed(of.name), (of.value)(outcome)) {
+                cell.text += &course(changed, mean);
                 // What was two rates is ranked by neither.
                 cell.number = None;
             }

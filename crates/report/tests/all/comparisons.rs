@@ -619,6 +619,28 @@ fn nothing_is_concluded_from_a_quick_run() {
     assert!(cells < watermark, "it is written over the cells, with an edge of its own");
 }
 
+/// A page of several runs says of each what it is.
+#[test]
+fn a_quick_run_says_nothing_of_the_others_of_its_page() {
+    let dir = tempfile::tempdir().unwrap();
+    let whole = consistency(&dir.path().join("whole"), 100, 0.0);
+    let mut trim =
+        drives::tiny(&Plan::Trim(trim::Plan::default()).quick(), &dir.path().join("trim"));
+    trim.record.warnings.push(Warning::Method(MethodWarning::Quick));
+    let subject = Subject { runs: vec![whole, trim], planned: None };
+    let out = dir.path().join("page");
+    let html = page(&[subject], &out);
+    let is_marked = |picture: &str| {
+        let svg = fs::read_to_string(out.join("pictures").join(picture)).unwrap();
+        svg.contains("quick run: not a result")
+    };
+    assert!(!is_marked("consistency-whole.svg") && is_marked("trim-speed-over-lba.svg"));
+    let tiles =
+        html.split("<ul class=\"tiles\"").nth(1).and_then(|rest| rest.split("</ul>").next());
+    assert!(tiles.is_none_or(|tiles| !tiles.contains("quick run")), "{tiles:?}");
+    assert!(!html.contains("<ul class=\"verdict\">"), "and nothing is concluded of all");
+}
+
 #[test]
 fn a_drive_that_has_not_settled_is_not_called_steady() {
     let dir = tempfile::tempdir().unwrap();

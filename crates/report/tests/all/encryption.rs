@@ -57,7 +57,7 @@ fn the_cost_is_told_with_its_reason() {
     assert!(saves.contains("of its random writes once it is used"), "{saves}");
     assert!(saves.contains("Its controller reduces what it writes"), "{saves}");
     assert!(saves.contains("where encryption lets it pass"), "{saves}");
-    assert!(saves.contains("a model&#39;s one processor, of fixed speed"), "{saves}");
+    assert!(saves.contains("one processor of a model&#39;s host, at a fixed speed"), "{saves}");
     assert!(saves.contains("The drive&#39;s own (AES-256, TCG Opal 2.0) is always on"), "{saves}");
     let plain = said("plain", false, fast);
     assert!(plain.contains("next to nothing"), "{plain}");

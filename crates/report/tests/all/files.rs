@@ -106,7 +106,7 @@ fn every_test_has_its_section_and_its_files() {
     };
     assert!(TESTS.iter().all(|test| section(test.name).contains("</h2>")));
     assert!(section("consistency").contains("too few for a floor"), "at its test");
-    for help in ["What would help", "25 % spare area", "TRIM: sequential writes"] {
+    for help in ["What spare area and TRIM bring", "25 % spare area", "TRIM: sequential writes"] {
         assert!(section("commit").contains(help), "{help}");
     }
     for line in ["MAJ:MIN ctrl=user model=linear rbps=", "  - mountpoint: "] {

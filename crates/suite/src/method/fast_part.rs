@@ -77,7 +77,10 @@ impl FastPart {
     pub(crate) fn or_heat(samples: &[&Sample], limit: Option<Temperature>) -> Option<Bytes> {
         let (_, whole) = writing(samples);
         let bytes: Vec<f64> = whole.iter().map(|sample| sample.written_bytes as f64).collect();
-        let before = &whole[..=fall(&bytes)?];
+        // A write that begins too warm is slow at first, and falls from what it does after that.
+        let began = whole.iter().take_while(|sample| is_too_warm(sample, limit)).count();
+        let after = fall(&bytes[began..]).map(|second| began + second);
+        let before = &whole[..=after.or_else(|| fall(&bytes))?];
         let is_warm = before.iter().any(|sample| is_too_warm(sample, limit));
         is_warm.then(|| Bytes(before.iter().map(|sample| sample.written_bytes).sum()))
     }
@@ -206,6 +209,25 @@ mod tests {
         let (by_seconds, by_levels) = found(79_000);
         assert_eq!(by_seconds.map(|part| part.bytes), Some(Bytes(420_000_000_000)));
         assert_eq!(by_levels.map(|part| part.bytes), Some(Bytes(420_000_000_000)));
+    }
+
+    /// It throttles for five seconds, fills its buffer, and throttles again much later.
+    #[test]
+    fn a_write_that_begins_too_warm_falls_where_its_buffer_ends() {
+        let megabytes = [vec![1400; 5], vec![4700; 5], vec![2600; 20], vec![1400; 9]].concat();
+        let mut seconds = seconds(&megabytes);
+        for sample in &mut seconds {
+            sample.throttled_ns = Some(if sample.written_bytes < 2_000_000_000 { 9 } else { 0 });
+        }
+        let mut found = |warm_throughout: bool| {
+            if warm_throughout {
+                seconds.iter_mut().for_each(|sample| sample.throttled_ns = Some(9));
+            }
+            FastPart::or_heat(&seconds.iter().collect::<Vec<_>>(), None)
+        };
+        let gigabytes = |all: u64| Some(Bytes(all * 100_000_000));
+        assert_eq!(found(false), gigabytes(5 * 14 + 5 * 47 + 26));
+        assert!(found(true).is_some(), "of one that never cools down as before");
     }
 
     #[test]

@@ -147,6 +147,12 @@ impl Settling {
             return None;
         }
         let rounds = Rounds::of(self);
+        let drive_writes = iops.iter().sum::<f64>() / rounds.drive_write;
+        let went_on = Nanos::from_secs(iops.len() as u64) >= TIME_MAX;
+        if went_on && drive_writes < DRIVE_WRITES_MIN {
+            let doubt = MethodWarning::TooFewWrites { drive_writes, went_on };
+            return Some(Warning::Method(doubt));
+        }
         let is_steady = rounds.last(&iops).is_some_and(|last| last.window.is_steady());
         let rounds = rounds.backwards(&iops).count() as u32;
         let doubt = MethodWarning::NeverSteady { part: name.to_owned(), rounds };

@@ -7,11 +7,6 @@ use crate::record::warning::{MethodWarning, Warning};
 
 /// Rounds that are looked at together.
 pub const WINDOW: usize = 5;
-/// The range over the window may be this share of its average, and no more.
-const RANGE_MAX: f64 = 0.20;
-/// The fitted line may rise by this share of the average over the window, and no more.
-const RISE_MAX: f64 = 0.10;
-
 /// The five rounds in which a figure was steady.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct Window {
@@ -26,6 +21,11 @@ pub struct Window {
 }
 
 impl Window {
+    /// The range over the window may be this share of its average, and no more.
+    pub const RANGE_MAX: f64 = 0.20;
+    /// The fitted line may rise by this share of the average over the window, and no more.
+    pub const RISE_MAX: f64 = 0.10;
+
     pub(crate) fn of(figures: &[f64], first_round: u32) -> Self {
         let average = figures.iter().sum::<f64>() / figures.len() as f64;
         let highest = figures.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -39,8 +39,8 @@ impl Window {
         // What is equal to a bound must not fail by the last bit of a division.
         const ROUNDING: f64 = 1e-12;
         self.average > 0.0
-            && self.range <= RANGE_MAX + ROUNDING
-            && self.rise.abs() <= RISE_MAX + ROUNDING
+            && self.range <= Self::RANGE_MAX + ROUNDING
+            && self.rise.abs() <= Self::RISE_MAX + ROUNDING
     }
 }
 

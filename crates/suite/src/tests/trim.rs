@@ -280,7 +280,7 @@ pub const FIGURES: &[Row] = &[
         .means("right after the first random writes"),
     Row::more("after TRIM", "After TRIM", Unit::MegabytesPerSecond, |o| o.after_trim)
         .means("after random writes and TRIM of all that was written"),
-    Row::more("dirty again", "After the later torture", Unit::MegabytesPerSecond, |o| {
+    Row::more(DIRTY_AGAIN, "After the later torture", Unit::MegabytesPerSecond, |o| {
         o.dirty_again
     })
     .means("right after the later random writes, before a pass and idle time"),
@@ -353,12 +353,15 @@ impl Outcome {
     }
 }
 
+/// The figure of the second torture, of a drive with TRIM.
+const DIRTY_AGAIN: &str = "dirty again";
+
 /// The figures of first seconds, and the phases that begin with these.
 const FIRST_SECONDS: [(&str, &str); 6] = [
     ("clean", CLEAN),
     ("dirty", DIRTY),
     ("after TRIM", AFTER_TRIM),
-    ("dirty again", DIRTY_PASS),
+    (DIRTY_AGAIN, DIRTY_PASS),
     ("after a sequential pass", AFTER_PASS),
     ("after idle time", AFTER_IDLE),
 ];
@@ -434,7 +437,11 @@ fn conclude(
         trim_took: Some(Totals::of(recording.series(TRIM)).span)
             .filter(|took| *took > Nanos::ZERO && !lacks(drive, Mechanism::TrimTime)),
         fast_part: FastPart::of(&clean_pass, drive.temperature_limit),
-        changed: FIRST_SECONDS.into_iter().filter_map(changed).collect(),
+        changed: FIRST_SECONDS
+            .into_iter()
+            .filter(|(figure, _)| *figure != DIRTY_AGAIN || rate(AFTER_TRIM).is_some())
+            .filter_map(changed)
+            .collect(),
     };
     let mut warnings = Vec::new();
     // What writes all in less than that has no first seconds that are longer.

@@ -31,8 +31,8 @@ pub(super) type Seconds = Vec<Second>;
 #[derive(Debug, Default)]
 pub(super) struct Logs {
     by_operation: [Seconds; 4],
-    /// When the last line of each operation was written, in seconds.
-    ends: [f64; 4],
+    /// When the last line of each operation was written, in seconds: of rates, and of latencies.
+    ends: [[f64; 4]; 2],
 }
 
 /// What a log is of.
@@ -77,7 +77,8 @@ impl Logs {
                 return Err(wrong("its time is not one of this job"));
             }
             let operation = entry.operation as usize;
-            self.ends[operation] = end.max(self.ends[operation]);
+            let last = &mut self.ends[usize::from(quantity == Quantity::Latency)][operation];
+            *last = end.max(*last);
             let seconds = &mut self.by_operation[operation];
             match (quantity, averaged) {
                 (Quantity::Latency, false) => at(seconds, end).count(&entry),
@@ -92,13 +93,30 @@ impl Logs {
         Ok(())
     }
 
+    /// Of I/Os of `size` bytes each: how many there were follows from the bytes where only those were logged,
+    /// and the other way about.
+    pub(super) fn complete(&mut self, operation: Operation, size: f64) {
+        let seconds = &mut self.by_operation[operation as usize];
+        let ios_are_told = seconds.iter().any(|second| second.ios > 0.0);
+        let bytes_are_told = seconds.iter().any(|second| second.bytes > 0.0);
+        for second in seconds.iter_mut().filter(|_| size > 0.0) {
+            match (ios_are_told, bytes_are_told) {
+                (false, true) => second.ios = second.bytes / size,
+                (true, false) => second.bytes = second.ios * size,
+                (true, true) | (false, false) => {}
+            }
+        }
+    }
+
     pub(super) fn of(&self, operation: Operation) -> &[Second] {
         &self.by_operation[operation as usize]
     }
 
-    /// How much of the second `at` the logs tell: less than all of the last.
+    /// How much of the second `at` the logs tell: less than all of the last. How many I/Os there were the logs of
+    /// rates tell, if there are any, however much longer that of latencies goes on.
     pub(super) fn span(&self, operation: Operation, at: u32) -> Nanos {
-        let told = self.ends[operation as usize] - f64::from(at);
+        let [rates, latencies] = self.ends.map(|ends| ends[operation as usize]);
+        let told = if rates > 0.0 { rates } else { latencies } - f64::from(at);
         Nanos((told.clamp(0.0, 1.0) * 1e9) as u64)
     }
 }
@@ -185,6 +203,20 @@ mod tests {
         let clocked = "1795403001000, 9, 0, 0, 0\n1795403002000, 40, 0, 0, 0\n";
         let clocked = read(clocked, Quantity::Iops, true).unwrap();
         assert_eq!(clocked.of(Operation::Read).iter().map(|s| s.ios).sum::<f64>(), 40.0);
+    }
+
+    #[test]
+    fn what_one_log_leaves_out_follows_from_the_other() {
+        let told = |text, quantity| {
+            let mut logs = read(text, quantity, true).unwrap();
+            logs.complete(Operation::Read, 4096.0);
+            let seconds = logs.of(Operation::Read).iter();
+            seconds.map(|second| (second.ios, second.bytes)).collect::<Vec<_>>()
+        };
+        let both = [(100.0, 409_600.0), (0.0, 0.0), (50.0, 204_800.0)];
+        assert_eq!(told("1000, 400, 0\n2000, 0, 0\n3000, 200, 0\n", Quantity::Bandwidth), both);
+        assert_eq!(told("1000, 100, 0\n2000, 0, 0\n3000, 50, 0\n", Quantity::Iops), both);
+        assert_eq!(told("1000, 90, 0\n", Quantity::Latency), [(0.0, 0.0)]);
     }
 
     #[test]

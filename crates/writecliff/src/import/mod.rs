@@ -119,11 +119,27 @@ pub fn import_fio(json: &Path, known: &Imported, out: &Path) -> Result<RunRecord
         program: printable(&output.version),
         without_submission: jobs.iter().any(Job::leaves_out_submission),
         beside,
+        logged_percent: logged_percent(&jobs),
     };
     let outcome = mixed::Outcome { jobs: figures, imported_from: Some(program), served: None };
     let record = record(&output, &jobs, Plan::Mixed(plan), outcome, known);
     store(&record, &jobs, out)?;
     Ok(record)
+}
+
+/// How much of what jobs with logs moved those tell, if that is not nearly all.
+fn logged_percent(jobs: &[Job<'_>]) -> Option<u32> {
+    let (mut logged, mut counted) = (0.0, 0.0);
+    for job in jobs {
+        for (operation, direction) in job.output.directions() {
+            let told: f64 = job.logs.of(operation).iter().map(|second| second.bytes).sum();
+            if told > 0.0 {
+                (logged, counted) = (logged + told, counted + direction.io_bytes as f64);
+            }
+        }
+    }
+    let percent = (counted > 0.0).then(|| (100.0 * logged / counted).round() as u32)?;
+    (percent.abs_diff(100) > ImportedFrom::NEAR).then_some(percent)
 }
 
 fn read(path: &Path) -> Result<String, ImportError> {
@@ -187,6 +203,7 @@ impl<'a> Job<'a> {
                 .any(|(_, other)| other.options.get(key).or_else(|| output.global.get(key)) == name)
         };
         let mut logs = Logs::default();
+        let has_one_size = !SIZES.iter().any(|key| option(key).is_some());
         let kinds = [
             ("write_iops_log", &["iops"][..], Quantity::Iops),
             ("write_bw_log", &["bw"][..], Quantity::Bandwidth),
@@ -203,24 +220,22 @@ impl<'a> Job<'a> {
                 added.map_err(|reason| ImportError::Log { path: json.to_owned(), reason })?;
             }
         }
+        // What one kind of log leaves out follows from the other where all I/Os are of one size.
+        for (operation, direction) in job.directions() {
+            if has_one_size && direction.total_ios > 0 {
+                logs.complete(operation, direction.io_bytes as f64 / direction.total_ios as f64);
+            }
+        }
         Ok(logs)
-    }
-
-    fn directions(&self) -> [(Operation, &'a Direction); 4] {
-        let JobOutput { read, write, trim, sync, .. } = self.output;
-        [
-            (Operation::Read, read),
-            (Operation::Write, write),
-            (Operation::Trim, trim),
-            (Operation::Flush, sync),
-        ]
     }
 
     /// None if it did nothing.
     fn figures(&self) -> Option<JobFigures> {
         let length = self.output.length();
-        let [reads, writes, trims, flushes] =
-            self.directions().map(|(operation, direction)| direction.figures(operation, length));
+        let [reads, writes, trims, flushes] = self
+            .output
+            .directions()
+            .map(|(operation, direction)| direction.figures(operation, length));
         let did = [&reads, &writes, &trims, &flushes].into_iter().any(Option::is_some);
         did.then(|| JobFigures {
             name: self.name.clone(),
@@ -236,7 +251,10 @@ impl<'a> Job<'a> {
 
     fn leaves_out_submission(&self) -> bool {
         let is_told = |direction: &Direction| std::ptr::eq(direction.times(), &direction.clat_ns);
-        self.directions().iter().any(|(_, direction)| direction.total_ios > 0 && is_told(direction))
+        self.output
+            .directions()
+            .iter()
+            .any(|(_, direction)| direction.total_ios > 0 && is_told(direction))
     }
 
     /// A sample for every second of every operation that the logs tell.
@@ -283,6 +301,9 @@ impl<'a> Job<'a> {
 
 const SECOND: u64 = 1_000_000_000;
 
+/// Options of fio's that give a job's I/Os several sizes.
+const SIZES: [&str; 3] = ["bssplit", "bsrange", "blocksize_range"];
+
 /// Files called `NAME_ENDING.log`, or with a job's number in it, in the directory of the output; the
 /// directory that fio was told was one of another machine, perhaps.
 fn files_of(json: &Path, name: &str, ending: &str, number: Option<usize>) -> Vec<PathBuf> {
@@ -315,6 +336,16 @@ impl Second {
 }
 
 impl JobOutput {
+    fn directions(&self) -> [(Operation, &Direction); 4] {
+        let Self { read, write, trim, sync, .. } = self;
+        [
+            (Operation::Read, read),
+            (Operation::Write, write),
+            (Operation::Trim, trim),
+            (Operation::Flush, sync),
+        ]
+    }
+
     fn length(&self) -> Nanos {
         let directions = [&self.read, &self.write, &self.trim, &self.sync];
         Nanos::from_millis(

@@ -127,6 +127,38 @@ fn logs_beside_it_are_its_seconds() {
     assert_eq!(recording.samples.len(), 3, "b asked for no log");
 }
 
+/// fio writes a log of each kind for itself: what one leaves out follows from the other where I/Os are of one size,
+/// and is not told where they are not. How much of all the logs have is said.
+#[test]
+fn one_kind_of_log_is_enough_for_ios_of_one_size() {
+    let dir = tempfile::tempdir().unwrap();
+    let mut told = output();
+    told["jobs"][0]["job options"]["write_bw_log"] = "logs/a".into();
+    told["jobs"][0]["job options"].as_object_mut().unwrap().remove("write_iops_log");
+    // 1,400 reads of 4 KiB and 600 writes, of which the log has 90 %.
+    fs::write(
+        dir.path().join("a_bw.1.log"),
+        "1000, 2520, 0, 0, 0\n2000, 2520, 0, 0, 0\n1000, 1080, 1, 0, 0\n2000, 1080, 1, 0, 0\n",
+    )
+    .unwrap();
+    let seconds = |told: &serde_json::Value, out: &str| {
+        fs::create_dir_all(dir.path().join(out)).unwrap();
+        fs::copy(dir.path().join("a_bw.1.log"), dir.path().join(out).join("a_bw.1.log")).unwrap();
+        let record = import(&dir.path().join(out), told).unwrap();
+        let (_, recording) = open(&dir.path().join(out).join("run")).unwrap();
+        let ios: Vec<u64> = recording.series("a reads").map(|second| second.ios()).collect();
+        let logged = outcome(&record).imported_from.as_ref().unwrap().logged_percent;
+        (ios, logged, record.warnings[0].to_string())
+    };
+    // The log of latencies goes on for longer: what was not counted is no second.
+    fs::write(dir.path().join("a_lat.1.log"), "1000, 80, 0\n2000, 80, 0\n2600, 80, 0\n").unwrap();
+    let (ios, logged, said) = seconds(&told, "one");
+    assert_eq!((ios, logged), (vec![630, 630], Some(90)));
+    assert!(said.contains("have 90 % of the bytes"), "{said}");
+    told["global options"]["bssplit"] = "4k/50:8k/50".into();
+    assert_eq!(seconds(&told, "several").0, [0, 0]);
+}
+
 #[test]
 fn the_plan_is_that_of_the_job_file() {
     let dir = tempfile::tempdir().unwrap();

@@ -203,7 +203,11 @@ const OVER_TIME: [OfKind; 3] = [
             id: "mixed-jobs",
             title: "IOPS over time",
             text: "Every dot is one second of a job's reads, writes, trims or flushes.",
-            value: |sample| Some(sample.iops().get()),
+            // Of another program's logs one may be known and not the other.
+            value: |sample| {
+                let is_told = sample.ios() > 0 || sample.read_bytes + sample.written_bytes == 0;
+                is_told.then(|| sample.iops().get())
+            },
             axis: |_, highest| Axis::linear("IOPS", highest),
         },
         |figures| !is_large(figures),
@@ -213,7 +217,10 @@ const OVER_TIME: [OfKind; 3] = [
             id: "mixed-rates",
             title: "Data rates over time",
             text: "Jobs of blocks of 64 KiB and more. Every dot is one second.",
-            value: |sample| Some(sample.megabytes_per_second()),
+            value: |sample| {
+                let is_told = sample.read_bytes + sample.written_bytes > 0 || sample.ios() == 0;
+                is_told.then(|| sample.megabytes_per_second())
+            },
             axis: |_, highest| Axis::linear("MB/s", highest),
         },
         is_large,

@@ -6,7 +6,7 @@ use writecliff_suite::steady_state::{Outcome, Part, Plan};
 use writecliff_suite::{Plan as AnyPlan, RunRecord};
 
 use crate::number;
-use crate::run::Run;
+use crate::run::{Run, host_in_words};
 use crate::section::{Row, Table};
 use crate::sections::specification::interface;
 use crate::sections::{Answer, table_of};
@@ -68,10 +68,9 @@ fn capacity(drive: &DeviceInfo) -> String {
 }
 
 fn platform(record: &RunRecord) -> String {
-    let host = &record.host;
-    match host.processors {
-        0 => NOT_TOLD.to_owned(),
-        processors => format!("{}, {processors} × {}", host.kernel, host.processor),
+    match host_in_words(&record.host) {
+        untold if untold.is_empty() => NOT_TOLD.to_owned(),
+        told => told,
     }
 }
 

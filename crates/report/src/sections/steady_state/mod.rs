@@ -182,7 +182,7 @@ fn verdicts(subjects: &Subjects<'_>, answers: &[Answer<'_, Outcome>]) -> Option<
             (false, true) => "NO".to_owned(),
             (false, false) => number::NONE.to_owned(),
         }),
-        ("range", |part| number::percent(part.window.range)),
+        ("range", |part| range(part.window.range)),
         ("rise or fall", |part| rise_or_fall(part.window.rise)),
     ];
     type SaidOfAll = (&'static str, fn(&Saturation) -> String);
@@ -240,13 +240,18 @@ fn verdict(part: &PartOutcome) -> String {
 
 /// `range 12 %, rise 3 %`.
 fn range_and_rise(window: &Window) -> String {
-    format!("range {}, {}", number::percent(window.range), rise_or_fall(window.rise))
+    format!("range {}, {}", range(window.range), rise_or_fall(window.rise))
+}
+
+/// `12 %`.
+fn range(range: f64) -> String {
+    number::percent_beside(range, Window::RANGE_MAX)
 }
 
 /// `rise 3 %`, `fall 0.4 %`.
 fn rise_or_fall(rise: f64) -> String {
     let word = if rise < 0.0 { "fall" } else { "rise" };
-    format!("{word} {}", number::percent(rise.abs()))
+    format!("{word} {}", number::percent_beside(rise.abs(), Window::RISE_MAX))
 }
 
 /// What a part tracks, with its unit.

@@ -74,7 +74,7 @@ pub enum JobWarning {
     /// Another program measured it.
     #[error(
         "These figures are {}'s, read from its output: what it did to the drive before, and what else \
-         ran, it does not tell.{}{}",
+         ran, it does not tell.{}{}{}",
         from.program,
         match from.without_submission {
             true => " Its latencies begin when an I/O has been submitted.",
@@ -83,6 +83,12 @@ pub enum JobWarning {
         match from.beside.is_empty() {
             true => String::new(),
             false => format!(" It was also asked: {}.", from.beside.join(", ")),
+        },
+        match from.logged_percent {
+            None => String::new(),
+            Some(percent) => format!(
+                " Its logs, of which the pictures over time are, have {percent} % of the bytes that it counted."
+            ),
         }
     )]
     #[serde(rename = "told")]

@@ -103,6 +103,7 @@ fn kept() -> Vec<Value> {
             "program": "fio-3.33",
             "without_submission": true,
             "beside": ["fsync=1"],
+            "logged_percent": 91,
         }}),
         json!({"kind": "answers-late", "part": "Half", "late": "52us", "own": "75us"}),
         json!({"kind": "no-figures", "job": "a"}),

@@ -22,7 +22,7 @@ pub struct Verdict {
     pub fresh: Option<Answer>,
     /// In steady state.
     pub steady: Option<Answer>,
-    /// In steady state beside a writer of pages: at full speed, unless a limit that is kept there is not beside fewer.
+    /// In steady state beside a writer of pages: at full speed, or beside fewer pages where a limit is kept beside more and not there.
     pub beside: Option<Answer>,
     /// How many percent of its full speed that writer has.
     pub beside_percent: u32,
