@@ -459,13 +459,14 @@ impl SsdProfile {
             && (percent == 0
                 || percent > 100
                 || self.gc.copies_max.is_none()
-                || self.firmware.copy_time == Nanos::ZERO)
+                || self.firmware.copy_time == Nanos::ZERO
+                || self.gc.batch > 1)
         {
             let reason = format!(
                 "{percent} is not a share from 1 to 100 percent, or gc.copies_max or firmware.copy_time, whose \
-                 time the host is held for, is not there"
+                 time the host is held for, is not there, or copies are made in batches"
             );
-            let keys = vec!["gc.urgent_percent", "gc.copies_max", "firmware.copy_time"];
+            let keys = vec!["gc.urgent_percent", "gc.copies_max", "firmware.copy_time", "gc.batch"];
             return Some((keys, reason));
         }
         if self.gc.batch == 0 || (self.gc.batch > 1 && self.firmware.copy_time == Nanos::ZERO) {

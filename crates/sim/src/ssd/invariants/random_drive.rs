@@ -102,14 +102,14 @@ fn policies(profile: &mut SsdProfile, dice: &mut Dice) {
     gc.free_high = gc.free_low + dice.between(apart, 3);
     let copies = dice.between(1, 40);
     gc.copies_max = (gc.pacing.is_proportional() && dice.once_in(3)).then_some(copies);
-    let percent = dice.between(1, 100);
-    let may_hold = gc.copies_max.is_some() && profile.firmware.copy_time > Nanos::ZERO;
-    gc.urgent_percent = (may_hold && dice.once_in(2)).then_some(percent);
     gc.quantum = if dice.once_in(3) { dice.between(1, 4000) } else { dice.between(1, 20) };
     if dice.once_in(4) {
         gc.batch = dice.between(2, 600);
         profile.firmware.copy_time = Nanos::from_micros(u64::from(dice.between(1, 40)));
     }
+    let may_hold = profile.firmware.copy_time > Nanos::ZERO && gc.batch == 1;
+    let percent = dice.between(1, 100);
+    gc.urgent_percent = (may_hold && gc.copies_max.is_some() && dice.once_in(2)).then_some(percent);
     gc.copy_dies = dice.below(dies + 1);
     gc.separate_copies = !dice.once_in(3);
     gc.separate_hot = gc.separate_copies && dice.once_in(2);
